@@ -1,0 +1,10 @@
+import { migrateDatabase } from './migrate.ts';
+
+/** The migration as a command, for a Kubernetes Job or a one-shot container. */
+const { DATABASE_ADMIN_URL: adminUrl, DATABASE_ROLE_PASSWORD: rolePassword } = process.env;
+if (!adminUrl || !rolePassword) {
+  process.stderr.write('config: set DATABASE_ADMIN_URL and DATABASE_ROLE_PASSWORD\n');
+  process.exit(78);
+}
+const { applied } = await migrateDatabase({ adminUrl, rolePassword });
+process.stdout.write(`${JSON.stringify({ service: 'migrate', applied })}\n`);

@@ -1,0 +1,1 @@
+export { defineJob, scheduleJob, startWorker, type Job } from './queues.ts';

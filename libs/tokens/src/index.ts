@@ -1,0 +1,7 @@
+export {
+  createAccessTokenVerifier,
+  issuerOf,
+  signAccessToken,
+  type AccessTokenSubject,
+  type SigningKey,
+} from './access-token.ts';
