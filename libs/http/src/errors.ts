@@ -22,6 +22,7 @@ export const errorTable = {
   invalid_credentials: [401, 'The email address or the password is wrong.'],
   refresh_token_not_found: [401, 'The refresh token is not valid.'],
   refresh_token_reused: [401, 'The refresh token was used before. The session has been ended.'],
+  session_expired: [401, 'The session has expired. Sign in again.'],
   session_not_found: [401, 'The session has ended. Sign in again.'],
   email_not_confirmed: [403, 'The email address has not been confirmed yet.'],
   user_banned: [403, 'This user may not sign in.'],

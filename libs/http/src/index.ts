@@ -4,7 +4,12 @@ export { ApiError, errorTable, type ErrorCode } from './errors.ts';
 export { createHealth, healthRoutes, runChecks, type Health } from './health.ts';
 export { createLogger, scrub } from './logging.ts';
 export { createMetrics, measureRequests, routeOf } from './metrics.ts';
-export { guardQuery, requestContext, securityHeaders } from './request-context.ts';
+export {
+  guardQuery,
+  refuseSecretInUrl,
+  requestContext,
+  securityHeaders,
+} from './request-context.ts';
 export { plannedRoute, route, type Route } from './route.ts';
 export { answerRaw, createHttpServer, exitOnUncaught, serve } from './serve.ts';
-export { createService, validate } from './service.ts';
+export { createService, validate, type ServiceOptions } from './service.ts';

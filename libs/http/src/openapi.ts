@@ -31,11 +31,20 @@ const bodyErrors: ErrorCode[] = [
 ];
 
 /** The OpenAPI 3.1 document of a service, from the same objects that validate its requests. */
-export function openApiDocument(title: string, prefix: string, routes: readonly Route[]) {
+export function openApiDocument(
+  title: string,
+  prefixes: readonly string[],
+  routes: readonly Route[],
+) {
   const paths: ZodOpenApiPathsObject = {};
-  for (const route of routes) {
-    const path = prefix + route.path.replace(/:(\w+)/g, '{$1}').replaceAll('\\', '');
-    paths[path] = { ...paths[path], [route.method]: operationOf(route, title) };
+  for (const [index, prefix] of prefixes.entries()) {
+    for (const route of routes) {
+      const path = pathOf(prefix + route.path);
+      const { operationId, ...operation } = operationOf(route, title);
+      // An id names one operation: under its aliases it has none.
+      const withId = index === 0 ? { operationId, ...operation } : operation;
+      paths[path] = { ...paths[path], [route.method]: withId };
+    }
   }
   return createDocument({
     openapi: '3.1.0',
@@ -44,6 +53,13 @@ export function openApiDocument(title: string, prefix: string, routes: readonly 
     components: { securitySchemes },
   });
 }
+
+/** An Express path in the form of OpenAPI: `/keys/:key` is `/keys/{key}`. */
+const pathOf = (path: string) =>
+  path
+    .replace(/:(\w+)/g, '{$1}')
+    .replaceAll('\\', '')
+    .replace(/(?<=.)\/$/, '');
 
 function operationOf(route: Route, tag: string): ZodOpenApiOperationObject {
   const codes = [

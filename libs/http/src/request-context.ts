@@ -63,18 +63,27 @@ const secretParameters = new Set([
   'password',
 ]);
 
+/** Refuses a credential in the URL. */
+export function refuseSecretInUrl(req: Request, _res: Response, next: NextFunction): void {
+  for (const name of Object.keys(req.query)) {
+    if (secretParameters.has(name.toLowerCase())) throw new ApiError('secret_in_url');
+  }
+  next();
+}
+
 /**
  * Refuses a credential in the URL, and a parameter that is given twice (whichever of the two a
  * later reader takes, somebody else takes the other).
  */
-export function guardQuery(req: Request, _res: Response, next: NextFunction): void {
-  for (const [name, value] of Object.entries(req.query)) {
-    if (secretParameters.has(name.toLowerCase())) throw new ApiError('secret_in_url');
-    if (Array.isArray(value)) {
-      throw new ApiError('validation_failed', {
-        message: `The query parameter ${JSON.stringify(name.slice(0, 40))} is given twice.`,
-      });
+export function guardQuery(req: Request, res: Response, next: NextFunction): void {
+  refuseSecretInUrl(req, res, () => {
+    for (const [name, value] of Object.entries(req.query)) {
+      if (Array.isArray(value)) {
+        throw new ApiError('validation_failed', {
+          message: `The query parameter ${JSON.stringify(name.slice(0, 40))} is given twice.`,
+        });
+      }
     }
-  }
-  next();
+    next();
+  });
 }

@@ -1,6 +1,6 @@
 import type { Request } from 'express';
 import type { Logger } from 'pino';
-import type { z } from 'zod';
+import { z } from 'zod';
 import { ApiError, type ErrorCode } from './errors.ts';
 
 export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
@@ -103,6 +103,9 @@ export const plannedRoute = (method: Method, path: string, operation: string): R
     path,
     operation,
     summary: 'Published, not built yet.',
+    params: z.object(
+      Object.fromEntries([...path.matchAll(/:(\w+)/g)].map(([, name]) => [name, z.string()])),
+    ),
     responses: {},
     errors: ['not_implemented'],
     handle: () => {

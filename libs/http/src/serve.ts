@@ -39,6 +39,7 @@ export async function serve(options: ServeOptions): Promise<void> {
   const servers: Server[] = [];
   if (app) {
     const server = createHttpServer(app);
+    closeConnectionsWhileDraining(server, health);
     options.configure?.(server);
     await listen(server, config.PORT, config.HOST);
     servers.push(server);
@@ -114,6 +115,17 @@ const listen = (server: Server, port: number, host: string) =>
       resolve();
     });
   });
+
+/**
+ * While draining, each connection ends with its answer. Node closes only those that are idle at
+ * that moment: the others would be held until their keep-alive runs out, or take new requests.
+ */
+function closeConnectionsWhileDraining(server: Server, health: Health): void {
+  server.prependListener('request', (req, res) => {
+    if (health.isDraining) res.setHeader('Connection', 'close');
+    else res.once('finish', () => health.isDraining && req.socket.end());
+  });
+}
 
 async function drain(server: Server, timeoutMs: number): Promise<void> {
   const closed = new Promise((resolve) => server.close(resolve));

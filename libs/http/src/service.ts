@@ -17,6 +17,8 @@ export interface ServiceOptions {
   title: string;
   /** The path prefix of the group, as published: `/api/v1/auth`. Empty for none. */
   prefix: string;
+  /** Other prefixes that the interface publishes the same routes under. */
+  aliases?: readonly string[];
   routes: readonly Route[];
   log: Logger;
   metrics: Registry;
@@ -37,7 +39,7 @@ export interface ServiceOptions {
  * and 404 and every other error in the error body.
  */
 export function createService(options: ServiceOptions): Express {
-  const { prefix, routes, log, metrics, health } = options;
+  const { prefix, aliases = [], routes, log, metrics, health } = options;
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
@@ -48,10 +50,10 @@ export function createService(options: ServiceOptions): Express {
   app.use(healthRoutes(health));
   const group = express.Router({ caseSensitive: true });
   group.use(guardQuery, ...(options.before ?? []));
-  const document = openApiDocument(options.title, prefix, routes);
+  const document = openApiDocument(options.title, [prefix, ...aliases], routes);
   group.get('/openapi.json', (_req, res) => void res.json(document));
   mountRoutes(group, routes, options.maxBodyBytes ?? 64 * 1024);
-  app.use(prefix || '/', group);
+  app.use([prefix || '/', ...aliases], group);
   app.use(notFound);
   if (options.onError) app.use(options.onError);
   app.use(errorHandler);

@@ -57,7 +57,6 @@ CREATE TABLE "auth"."users" (
     "id" UUID NOT NULL,
     "project_id" TEXT NOT NULL,
     "email" TEXT NOT NULL,
-    "email_canonical" TEXT NOT NULL,
     "password_hash" TEXT,
     "display_name" TEXT,
     "user_metadata" JSONB NOT NULL DEFAULT '{}',
@@ -112,7 +111,7 @@ CREATE UNIQUE INDEX "api_keys_hash_key" ON "account"."api_keys"("hash");
 CREATE INDEX "api_keys_account_id_created_at_id_idx" ON "account"."api_keys"("account_id", "created_at", "id");
 
 -- CreateIndex
-CREATE UNIQUE INDEX "users_project_id_email_canonical_key" ON "auth"."users"("project_id", "email_canonical");
+CREATE UNIQUE INDEX "users_project_id_email_key" ON "auth"."users"("project_id", "email");
 
 -- CreateIndex
 CREATE INDEX "sessions_user_id_idx" ON "auth"."sessions"("user_id");

@@ -1,0 +1,37 @@
+import { availableParallelism } from 'node:os';
+import { serverEnvironment } from '@gatehouse/http';
+import { parseKeyRing } from '@gatehouse/secrets';
+import { z } from 'zod';
+
+/** What the server and the worker read alike. */
+export const storeEnvironment = serverEnvironment.extend({
+  DATABASE_URL: z.url(),
+  REDIS_URL: z.url(),
+  REDIS_PREFIX: z.string().default('gatehouse'),
+});
+
+export const environment = storeEnvironment.extend({
+  SECRETS_KEY_RING: z.string().transform((text, context) => {
+    try {
+      return parseKeyRing(text);
+    } catch (error) {
+      context.addIssue((error as Error).message);
+      return z.NEVER;
+    }
+  }),
+  /**
+   * Password hashes that are computed at the same time. One core is left for everything else:
+   * refresh, JWKS and /user must stay fast under a flood of sign-ins.
+   */
+  PASSWORD_HASH_CONCURRENCY: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .default(Math.max(1, availableParallelism() - 1)),
+  /** Sign-ins that wait for their hash. At 5 ms each, 64 is a third of a second on one core. */
+  PASSWORD_HASH_QUEUE: z.coerce.number().int().min(0).default(64),
+  /** How long a rotated refresh token is answered with the same successor again. */
+  REFRESH_GRACE_SECONDS: z.coerce.number().int().min(0).max(60).default(10),
+});
+
+export type Config = z.output<typeof environment>;
