@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { serverEnvironment } from '@gatehouse/http';
-import { parseKeyRing } from '@gatehouse/secrets';
+import { keyRingField } from '@gatehouse/secrets';
 import { z } from 'zod';
 
 /** What the server and the worker read alike. */
@@ -11,14 +11,7 @@ export const storeEnvironment = serverEnvironment.extend({
 });
 
 export const environment = storeEnvironment.extend({
-  SECRETS_KEY_RING: z.string().transform((text, context) => {
-    try {
-      return parseKeyRing(text);
-    } catch (error) {
-      context.addIssue((error as Error).message);
-      return z.NEVER;
-    }
-  }),
+  SECRETS_KEY_RING: keyRingField,
   /**
    * Password hashes that are computed at the same time. One core is left for everything else:
    * refresh, JWKS and /user must stay fast under a flood of sign-ins.

@@ -251,6 +251,16 @@ describe('an access token', () => {
     }
   });
 
+  it('is refused beside the publishable key of another project', async () => {
+    const { access_token } = await newSession();
+    const other = await auth.createProject();
+    const answer = (publishableKey: string) =>
+      client.user(access_token).set('apikey', publishableKey).then(outcome);
+    expect(await answer(other.publishableKey)).toEqual([401, 'access_token_invalid']);
+    expect(await answer('gh_pub_nonsense')).toEqual([401, 'invalid_publishable_key']);
+    expect((await answer(project.publishableKey))[0]).toBe(200);
+  });
+
   it('signed by the key of one project does not open another', async () => {
     const { user, session } = await newSession();
     const evil = await auth.createProject();

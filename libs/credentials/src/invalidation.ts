@@ -44,7 +44,11 @@ export function createInvalidation(options: InvalidationOptions): Invalidation {
   const { redis, prefix, maxAgeMs } = options;
   const channel = `${prefix}:credentials:changed`;
   const replyChannel = `${prefix}:credentials:confirmed:${randomUUID()}`;
-  const subscriber = redis.duplicate({ autoResubscribe: false, lazyConnect: true });
+  const subscriber = redis.duplicate({
+    autoResubscribe: false,
+    lazyConnect: true,
+    connectionName: `${prefix}:credentials`,
+  });
   const confirmations = new EventEmitter<Record<string, []>>().setMaxListeners(0);
   const listeners: InvalidationListener[] = [];
   let isListening = false;

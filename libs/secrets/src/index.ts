@@ -1,2 +1,2 @@
 export { createEnvelope, EnvelopeError, type Envelope } from './envelope.ts';
-export { deriveRing, parseKeyRing, type KeyRing, type RingKey } from './key-ring.ts';
+export { deriveRing, keyRingField, parseKeyRing, type KeyRing, type RingKey } from './key-ring.ts';

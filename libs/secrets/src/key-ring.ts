@@ -1,4 +1,5 @@
 import { hkdfSync } from 'node:crypto';
+import { z } from 'zod';
 
 /** One 256-bit secret and the id under which stored values name it. */
 export interface RingKey {
@@ -37,3 +38,13 @@ export const deriveRing = (ring: KeyRing, purpose: string): KeyRing =>
     id,
     secret: Buffer.from(hkdfSync('sha256', secret, '', `gatehouse/${purpose}`, 32)),
   })) as unknown as KeyRing;
+
+/** A key ring in the environment, for a configuration schema. */
+export const keyRingField = z.string().transform((text, context) => {
+  try {
+    return parseKeyRing(text);
+  } catch (error) {
+    context.addIssue((error as TypeError).message);
+    return z.NEVER;
+  }
+});

@@ -1,5 +1,6 @@
 import { ApiError, route } from '@gatehouse/http';
 import type { Deps } from '../deps.ts';
+import { subjectOf } from '../subject.ts';
 import { renderUser, userBody } from '../user.ts';
 
 export const getUser = (deps: Deps) =>
@@ -14,10 +15,11 @@ export const getUser = (deps: Deps) =>
       'access_token_required',
       'access_token_invalid',
       'access_token_expired',
+      'invalid_publishable_key',
       'session_not_found',
     ],
     handle: async ({ request }) => {
-      const subject = await deps.verifyAccessToken(request.header('authorization'));
+      const subject = await subjectOf(deps, request);
       const now = new Date(deps.now());
       const user = await deps.db.user.findFirst({
         where: {

@@ -1,6 +1,7 @@
 import { ApiError, route } from '@gatehouse/http';
 import { z } from 'zod';
 import type { Deps } from '../deps.ts';
+import { subjectOf } from '../subject.ts';
 
 export const logOut = (deps: Deps) =>
   route({
@@ -19,10 +20,11 @@ export const logOut = (deps: Deps) =>
       'access_token_required',
       'access_token_invalid',
       'access_token_expired',
+      'invalid_publishable_key',
       'session_not_found',
     ],
     handle: async ({ request, query }) => {
-      const { userId, sessionId } = await deps.verifyAccessToken(request.header('authorization'));
+      const { userId, sessionId } = await subjectOf(deps, request);
       const standing = { revokedAt: null, expiresAt: { gt: new Date(deps.now()) } };
       // Only a session that stands may end others: a revoked one speaks for nobody.
       const callersOwn = { user: { sessions: { some: { id: sessionId, ...standing } } } };

@@ -1,0 +1,48 @@
+import { randomUUID } from 'node:crypto';
+import { readApiKey } from '@gatehouse/credentials';
+import { ApiError } from '@gatehouse/http';
+import type { Request } from 'express';
+import type { Deps } from './deps.ts';
+import { scopes, type Scope } from './scopes.ts';
+
+/** Whose account a request manages, and the scopes that it may hand on to new keys. */
+export interface Caller {
+  accountId: string;
+  scopes: readonly Scope[];
+}
+
+/**
+ * The caller by an API key with the scope `account`, or by a console access token. The first call
+ * of a new console user makes the account.
+ *
+ * @throws {ApiError} `invalid_api_key`, `conflicting_credentials`, `insufficient_scope`, and what
+ *   is wrong with an access token
+ */
+export async function callerOf(deps: Deps, request: Request): Promise<Caller> {
+  const credential = readApiKey(request.headers);
+  // A JSON Web Token has dots; an API key has none.
+  if (credential.includes('.')) return accountOfConsoleUser(deps, credential, request.id);
+  const grant = await deps.credentials.findApiKey(credential);
+  if (!grant) throw new ApiError('invalid_api_key');
+  if (!grant.scopes.includes('account')) throw new ApiError('insufficient_scope');
+  return { accountId: grant.accountId, scopes: grant.scopes as Scope[] };
+}
+
+async function accountOfConsoleUser(
+  { db, consoleUsers }: Deps,
+  accessToken: string,
+  requestId: string,
+): Promise<Caller> {
+  const user = await consoleUsers.find(accessToken, requestId);
+  const account = await db.account.upsert({
+    where: { consoleUserId: user.id },
+    create: {
+      id: `acc_${randomUUID().replaceAll('-', '')}`,
+      consoleUserId: user.id,
+      email: user.email,
+    },
+    update: { email: user.email },
+    select: { id: true },
+  });
+  return { accountId: account.id, scopes };
+}
