@@ -3,6 +3,7 @@ import path from 'node:path';
 import { PrismaPg } from '@prisma/adapter-pg';
 import { bindMigrationAwareSqlAdapterFactory } from '@prisma/driver-adapter-utils';
 import { SchemaEngine } from '@prisma/schema-engine-wasm';
+import { Pool } from 'pg';
 
 /**
  * The fence around Prisma's schema engine as WebAssembly. The `prisma migrate` command would
@@ -36,15 +37,15 @@ export const diffSchemas = (url: string, from: SchemaFiles, to: SchemaFiles): Pr
   });
 
 async function withEngine<T>(url: string, use: (engine: SchemaEngine) => Promise<T>): Promise<T> {
-  const adapter = bindMigrationAwareSqlAdapterFactory(
-    new PrismaPg({ connectionString: url, max: 1 }),
-  );
+  const pool = new Pool({ connectionString: url, max: 1 });
+  const adapter = bindMigrationAwareSqlAdapterFactory(new PrismaPg(pool));
   const datamodels = readSchema().map(({ path, content }): [string, string] => [path, content]);
   const engine = await SchemaEngine.new({ datamodels }, () => undefined, adapter);
   try {
     return await use(engine);
   } finally {
     engine.free();
+    await pool.end();
   }
 }
 

@@ -23,8 +23,8 @@ export const notFound: RequestHandler = () => {
   throw new ApiError('not_found');
 };
 
-/** What Express and its body reader throw, in our terms. */
-function toApiError(error: unknown): ApiError {
+/** Any error in our terms: what Express, its body reader and a store's client throw, too. */
+export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   const { type, status, code } = (error ?? {}) as Record<string, unknown>;
   if (type === 'entity.too.large') return new ApiError('request_too_large');

@@ -1,5 +1,5 @@
 export { readConfig, serverEnvironment } from './config.ts';
-export { errorHandler, notFound } from './error-handler.ts';
+export { errorHandler, notFound, toApiError } from './error-handler.ts';
 export { ApiError, errorTable, type ErrorCode } from './errors.ts';
 export { createHealth, healthRoutes, runChecks, type Health } from './health.ts';
 export { createLogger, scrub } from './logging.ts';
@@ -10,6 +10,6 @@ export {
   requestContext,
   securityHeaders,
 } from './request-context.ts';
-export { plannedRoute, route, type Route } from './route.ts';
+export { plannedRoute, route, type RawRoute, type Route } from './route.ts';
 export { answerRaw, createHttpServer, exitOnUncaught, serve } from './serve.ts';
-export { createService, validate, type ServiceOptions } from './service.ts';
+export { createService, requireJson, validate, type ServiceOptions } from './service.ts';

@@ -5,7 +5,7 @@ import {
   type ZodOpenApiPathsObject,
 } from 'zod-openapi';
 import { errorTable, type ErrorCode } from './errors.ts';
-import type { Credential, Route } from './route.ts';
+import { pathParameter, type Credential, type Operation, type ResponseSpec } from './route.ts';
 
 const securitySchemes = {
   publishableKey: { type: 'apiKey', in: 'header', name: 'apikey' },
@@ -34,7 +34,7 @@ const bodyErrors: ErrorCode[] = [
 export function openApiDocument(
   title: string,
   prefixes: readonly string[],
-  routes: readonly Route[],
+  routes: readonly Operation[],
 ) {
   const paths: ZodOpenApiPathsObject = {};
   for (const [index, prefix] of prefixes.entries()) {
@@ -57,11 +57,11 @@ export function openApiDocument(
 /** An Express path in the form of OpenAPI: `/keys/:key` is `/keys/{key}`. */
 const pathOf = (path: string) =>
   path
-    .replace(/:(\w+)/g, '{$1}')
+    .replace(pathParameter, '{$1}')
     .replaceAll('\\', '')
     .replace(/(?<=.)\/$/, '');
 
-function operationOf(route: Route, tag: string): ZodOpenApiOperationObject {
+function operationOf(route: Operation, tag: string): ZodOpenApiOperationObject {
   const codes = [
     ...route.errors,
     ...(route.body ? bodyErrors : []),
@@ -85,13 +85,18 @@ function operationOf(route: Route, tag: string): ZodOpenApiOperationObject {
   };
 }
 
-const successesOf = (route: Route) =>
+const successesOf = (route: Operation) =>
   Object.fromEntries(
-    Object.entries(route.responses).map(([status, { description, body }]) => [
+    Object.entries(route.responses).map(([status, response]) => [
       status,
-      { description, ...(body && { content: { 'application/json': { schema: body } } }) },
+      { description: response.description, ...(response.body && { content: contentOf(response) }) },
     ]),
   );
+
+const contentOf = ({ body, hasEventStream }: ResponseSpec) => ({
+  ...(body && { 'application/json': { schema: body } }),
+  ...(hasEventStream && { 'text/event-stream': { schema: z.string() } }),
+});
 
 function errorsOf(codes: Set<ErrorCode>) {
   const byStatus = Map.groupBy(codes, (code) => errorTable[code][0]);

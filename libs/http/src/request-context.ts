@@ -10,6 +10,8 @@ declare module 'express-serve-static-core' {
     /** The value of `X-Request-Id`, taken over from the caller or made here. */
     id: string;
     log: Logger;
+    /** What the line at the request's end says beside the usual. Never a body or a header. */
+    logFields?: Record<string, unknown>;
   }
 }
 
@@ -34,6 +36,7 @@ export function requestContext(log: Logger): RequestHandler {
         // The caller left before the answer was complete: nginx's 499, in the log only.
         status: res.writableFinished ? res.statusCode : 499,
         duration_ms: Math.round((performance.now() - startedAt) * 10) / 10,
+        ...req.logFields,
       });
     });
     next();

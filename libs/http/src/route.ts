@@ -1,4 +1,4 @@
-import type { Request } from 'express';
+import type { Request, RequestHandler } from 'express';
 import type { Logger } from 'pino';
 import { z } from 'zod';
 import { ApiError, type ErrorCode } from './errors.ts';
@@ -12,6 +12,8 @@ export type Credential = 'publishableKey' | 'userAccessToken' | 'apiKey' | 'cons
 export interface ResponseSpec {
   description: string;
   body?: z.ZodType;
+  /** The same answer may come as server-sent events, if the caller asks for a stream. */
+  hasEventStream?: boolean;
 }
 
 /** What a handler answers. Headers given here win over the defaults (`Cache-Control: no-store`). */
@@ -65,8 +67,8 @@ export interface RouteSpec<
   ): Promise<ReplyOf<NoInfer<Responses>>> | ReplyOf<NoInfer<Responses>>;
 }
 
-/** A route whose types were checked where it was written. */
-export interface Route extends Omit<
+/** What the OpenAPI document says about a route. */
+export type Operation = Omit<
   RouteSpec<
     Record<number, ResponseSpec>,
     z.ZodObject | undefined,
@@ -74,7 +76,18 @@ export interface Route extends Omit<
     z.ZodType | undefined
   >,
   'handle'
-> {
+>;
+
+/**
+ * A route that reads and answers the bytes by itself, with Express handlers in their order. What
+ * it says about its parameters and bodies is documented and not enforced.
+ */
+export interface RawRoute extends Operation {
+  handlers: readonly RequestHandler[];
+}
+
+/** A route whose types were checked where it was written. */
+export interface Route extends Operation {
   handle(
     input: Record<'params' | 'query' | 'body', unknown> & { request: Request; log: Logger },
   ): Promise<Reply> | Reply;
@@ -93,6 +106,9 @@ export function route<
   return spec as unknown as Route;
 }
 
+/** A parameter in an Express path; a colon behind a backslash is a colon. */
+export const pathParameter = /(?<!\\):(\w+)/g;
+
 /**
  * An operation that the interface publishes and this version does not have yet.
  * It answers 501 `not_implemented`, whatever it is sent.
@@ -104,7 +120,7 @@ export const plannedRoute = (method: Method, path: string, operation: string): R
     operation,
     summary: 'Published, not built yet.',
     params: z.object(
-      Object.fromEntries([...path.matchAll(/:(\w+)/g)].map(([, name]) => [name, z.string()])),
+      Object.fromEntries([...path.matchAll(pathParameter)].map(([, name]) => [name, z.string()])),
     ),
     responses: {},
     errors: ['not_implemented'],

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import express, { type Express, type Request, type RequestHandler } from 'express';
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
@@ -10,7 +11,7 @@ import { measureRequests } from './metrics.ts';
 import { openApiDocument } from './openapi.ts';
 import { parseJson } from './parse-json.ts';
 import { guardQuery, requestContext, securityHeaders } from './request-context.ts';
-import type { Reply, Route } from './route.ts';
+import type { RawRoute, Reply, Route } from './route.ts';
 
 export interface ServiceOptions {
   /** Name in logs, metrics and the OpenAPI document. */
@@ -19,7 +20,9 @@ export interface ServiceOptions {
   prefix: string;
   /** Other prefixes that the interface publishes the same routes under. */
   aliases?: readonly string[];
-  routes: readonly Route[];
+  routes: readonly (Route | RawRoute)[];
+  /** Below the prefix. Default `/openapi.json`. */
+  documentPath?: string;
   log: Logger;
   metrics: Registry;
   health: Health;
@@ -35,7 +38,7 @@ export interface ServiceOptions {
 
 /**
  * The Express app of a service: request id, log line, metrics, security headers, health, the
- * routes with their validation, `{prefix}/openapi.json`, 405 for another method on a known path,
+ * routes with their validation, the OpenAPI document, 405 for another method on a known path,
  * and 404 and every other error in the error body.
  */
 export function createService(options: ServiceOptions): Express {
@@ -51,7 +54,7 @@ export function createService(options: ServiceOptions): Express {
   const group = express.Router({ caseSensitive: true });
   group.use(guardQuery, ...(options.before ?? []));
   const document = openApiDocument(options.title, [prefix, ...aliases], routes);
-  group.get('/openapi.json', (_req, res) => void res.json(document));
+  group.get(options.documentPath ?? '/openapi.json', (_req, res) => void res.json(document));
   mountRoutes(group, routes, options.maxBodyBytes ?? 64 * 1024);
   app.use([prefix || '/', ...aliases], group);
   app.use(notFound);
@@ -60,13 +63,20 @@ export function createService(options: ServiceOptions): Express {
   return app;
 }
 
-function mountRoutes(group: express.Router, routes: readonly Route[], maxBodyBytes: number) {
+function mountRoutes(
+  group: express.Router,
+  routes: readonly (Route | RawRoute)[],
+  maxBodyBytes: number,
+) {
   const methodsByPath = Map.groupBy(routes, ({ path }) => path);
   const readBytes = express.raw({ type: () => true, limit: maxBodyBytes });
+  const handlersOf = (route: Route | RawRoute): readonly RequestHandler[] => {
+    if ('handlers' in route) return route.handlers;
+    return route.body ? [readBytes, handlerOf(route)] : [handlerOf(route)];
+  };
   for (const [path, routesOfPath] of methodsByPath) {
     for (const route of routesOfPath) {
-      const chain = route.body ? [readBytes, handlerOf(route)] : [handlerOf(route)];
-      group[route.method](path, ...chain);
+      group[route.method](path, ...handlersOf(route));
     }
     const allow = routesOfPath.map(({ method }) => method.toUpperCase()).join(', ');
     group.all(path, () => {
@@ -90,11 +100,19 @@ function handlerOf(route: Route): RequestHandler {
   };
 }
 
-function readBody(request: Request): unknown {
-  const type = (request.header('content-type') ?? '').toLowerCase();
+/**
+ * Lets a body in JSON pass.
+ * @throws {ApiError} `unsupported_media_type`
+ */
+export function requireJson({ headers }: IncomingMessage): void {
+  const type = (headers['content-type'] ?? '').toLowerCase();
   if (!/^application\/json\s*(?:;\s*charset\s*=\s*"?utf-?8"?\s*)?$/.test(type)) {
     throw new ApiError('unsupported_media_type');
   }
+}
+
+function readBody(request: Request): unknown {
+  requireJson(request);
   return parseJson(Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0));
 }
 
