@@ -3,7 +3,7 @@ import path from 'node:path';
 import { PrismaPg } from '@prisma/adapter-pg';
 import { bindMigrationAwareSqlAdapterFactory } from '@prisma/driver-adapter-utils';
 import { SchemaEngine } from '@prisma/schema-engine-wasm';
-import { Pool } from 'pg';
+import type { Pool } from 'pg';
 
 /**
  * The fence around Prisma's schema engine as WebAssembly. The `prisma migrate` command would
@@ -37,15 +37,37 @@ export const diffSchemas = (url: string, from: SchemaFiles, to: SchemaFiles): Pr
   });
 
 async function withEngine<T>(url: string, use: (engine: SchemaEngine) => Promise<T>): Promise<T> {
-  const pool = new Pool({ connectionString: url, max: 1 });
-  const adapter = bindMigrationAwareSqlAdapterFactory(new PrismaPg(pool));
+  const pools: Pool[] = [];
   const datamodels = readSchema().map(({ path, content }): [string, string] => [path, content]);
+  const adapter = bindMigrationAwareSqlAdapterFactory(new WholeScriptAdapter(url, pools));
   const engine = await SchemaEngine.new({ datamodels }, () => undefined, adapter);
   try {
     return await use(engine);
   } finally {
     engine.free();
-    await pool.end();
+    await Promise.all(pools.map((pool) => pool.end()));
+  }
+}
+
+/**
+ * Prisma's adapter cuts a script at each semicolon, also within a function's body or a comment.
+ * This one sends it whole, by which PostgreSQL also makes it one transaction: a migration is
+ * applied, or it is not.
+ */
+class WholeScriptAdapter extends PrismaPg {
+  readonly #pools: Pool[];
+
+  constructor(url: string, pools: Pool[]) {
+    super({ connectionString: url, max: 1 });
+    this.#pools = pools;
+  }
+
+  override async connect() {
+    const connection = await super.connect();
+    const pool = connection.underlyingDriver();
+    this.#pools.push(pool);
+    connection.executeScript = async (script) => void (await pool.query(script));
+    return connection;
   }
 }
 

@@ -1,8 +1,12 @@
+import { execFile } from 'node:child_process';
+import path from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { isUniqueViolation, openDatabase, pingDatabase, type Database } from '../src/index.ts';
-import { migrateDatabase, roles, type Role } from '../src/migrate.ts';
+import { roles, type Role } from '../src/migrate.ts';
 import { createTestDatabase, requireEnvironment, type TestDatabase } from '../src/testing.ts';
 
+const migrateMain = path.join(import.meta.dirname, '../src/migrate-main.ts');
 let database: TestDatabase;
 const open: Database[] = [];
 const as = (role: Role): Database => {
@@ -58,13 +62,23 @@ describe('the database roles', () => {
   });
 });
 
-describe('the migrations', () => {
-  it('are applied once', async () => {
-    const again = await migrateDatabase({
-      adminUrl: database.adminUrl,
-      rolePassword: requireEnvironment('TEST_DATABASE_ROLE_PASSWORD'),
+describe('the migration command', () => {
+  const run = (environment: Record<string, string>) =>
+    promisify(execFile)(process.execPath, ['--no-warnings', migrateMain], { env: environment });
+
+  it('applies nothing twice', async () => {
+    const { stdout } = await run({
+      DATABASE_ADMIN_URL: database.adminUrl,
+      DATABASE_ROLE_PASSWORD: requireEnvironment('TEST_DATABASE_ROLE_PASSWORD'),
     });
-    expect(again.applied).toEqual([]);
+    expect(JSON.parse(stdout)).toEqual({ service: 'migrate', applied: [] });
+  });
+
+  it('says what it misses', async () => {
+    await expect(run({})).rejects.toMatchObject({
+      code: 78,
+      stderr: 'config: set DATABASE_ADMIN_URL and DATABASE_ROLE_PASSWORD\n',
+    });
   });
 });
 
