@@ -56,7 +56,8 @@ export function createService(options: ServiceOptions): Express {
   const document = openApiDocument(options.title, [prefix, ...aliases], routes);
   group.get(options.documentPath ?? '/openapi.json', (_req, res) => void res.json(document));
   mountRoutes(group, routes, options.maxBodyBytes ?? 64 * 1024);
-  app.use([prefix || '/', ...aliases], group);
+  // One by one: in a list, "/" would match the root alone.
+  for (const base of [prefix, ...aliases]) app.use(base || '/', group);
   app.use(notFound);
   if (options.onError) app.use(options.onError);
   app.use(errorHandler);

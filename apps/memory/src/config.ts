@@ -1,0 +1,3 @@
+import { serverEnvironment } from '@gatehouse/http';
+
+export const environment = serverEnvironment;
