@@ -12,6 +12,7 @@ export default {
       },
     ],
   },
+  reporters: ['default', import.meta.dirname + '/infra/dev/src/jest-counts.mjs'],
   maxWorkers: 2,
   testTimeout: 20_000,
   passWithNoTests: true,
