@@ -46,7 +46,6 @@ export const services: readonly Service[] = [
     env: (house) => ({
       ...data(house, 'gatehouse_auth'),
       SECRETS_KEY_RING: house.secrets.keyRing,
-      CREDENTIALS_PEPPERS: house.secrets.peppers,
     }),
   },
   {
@@ -54,11 +53,7 @@ export const services: readonly Service[] = [
     name: 'auth-worker',
     entry: 'apps/auth/src/worker.ts',
     readyOn: 'metrics',
-    env: (house) => ({
-      ...data(house, 'gatehouse_auth'),
-      SECRETS_KEY_RING: house.secrets.keyRing,
-      CREDENTIALS_PEPPERS: house.secrets.peppers,
-    }),
+    env: (house) => data(house, 'gatehouse_auth'),
   },
   {
     ...app,
