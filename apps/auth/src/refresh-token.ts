@@ -38,6 +38,8 @@ export function createRefreshTokens(keyRing: KeyRing): RefreshTokens {
     read(token) {
       if (!form.test(token)) return undefined;
       const bytes = Buffer.from(token.slice(prefix.length), 'base64url');
+      // The last character has four bits to spare: one token must not have sixteen spellings.
+      if (bytes.toString('base64url') !== token.slice(prefix.length)) return undefined;
       const content = bytes.subarray(0, -macBytes);
       const given = bytes.subarray(-macBytes);
       const isOurs = ring.some((key) => timingSafeEqual(mac(content, key), given));

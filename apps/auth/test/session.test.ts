@@ -127,9 +127,12 @@ describe('refresh token rotation', () => {
 
   it('refuses a made-up token in one form, without a look into the database', async () => {
     const { refresh_token } = await newSession();
-    const flipped = refresh_token.slice(0, -1) + (refresh_token.endsWith('A') ? 'B' : 'A');
+    const spelling = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'];
+    const others = spelling
+      .filter((last) => !refresh_token.endsWith(last))
+      .map((last) => refresh_token.slice(0, -1) + last);
     const bodies = new Set<string>();
-    for (const token of ['', 'x', refresh_token.slice(0, 40), flipped, 'gh_rt_' + '_'.repeat(50)]) {
+    for (const token of ['', 'x', refresh_token.slice(0, 40), ...others]) {
       const answer = await client.refresh(token);
       expect(outcome(answer)).toEqual([401, 'refresh_token_not_found']);
       bodies.add(JSON.stringify(answer.body));

@@ -1,5 +1,6 @@
 import { ApiError, requireJson } from '@gatehouse/http';
 import express, { type Request, type RequestHandler } from 'express';
+import { z } from 'zod';
 import { authorize } from './authorize.ts';
 import type { Deps } from './deps.ts';
 import type { Dialect } from './dialects.ts';
@@ -19,6 +20,12 @@ export const passThroughErrors = [
   'vendor_not_configured',
   'upstream_timeout',
 ] as const;
+
+/** How a vendor's own error is documented. */
+export const vendorError = {
+  description: 'The vendor’s own error, with its status and in its form.',
+  body: z.looseObject({ error: z.unknown() }),
+};
 
 /**
  * A model request to a vendor of the caller's own dialect. Bodies pass in both directions as they
@@ -67,6 +74,8 @@ const requireVersionHeader =
 const admit =
   (deps: Deps, dialect: Dialect): RequestHandler =>
   (req, res, next) => {
+    // The caller left while the key was looked up: nothing would give back what is taken here.
+    if (res.closed) return;
     const { slots } = upstreamOf(deps, dialect);
     requireJson(req);
     const bytes = Number(req.headers['content-length'] ?? maxBodyBytes);

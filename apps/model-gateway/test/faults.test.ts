@@ -305,6 +305,38 @@ it('takes as many requests as it has connections, and frees them when callers le
   expect((await post(base, 'chat_completions', key, body('x'))).status).toBe(200);
 });
 
+it('takes no connection for a caller who left while the key was looked up', async () => {
+  const reached = Promise.withResolvers<void>();
+  const released = Promise.withResolvers<void>();
+  const base = await start({
+    connections: 1,
+    beforeLookup: () => {
+      reached.resolve();
+      return released.promise;
+    },
+  });
+  const { path, body } = dialects.chat_completions;
+  const abort = new AbortController();
+  const leaving = fetch(base + path, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      'x-api-key': key,
+      'x-request-id': 'left-at-the-door',
+    },
+    body: JSON.stringify(body('x')),
+    signal: abort.signal,
+  });
+  leaving.catch(() => undefined);
+  await reached.promise;
+  abort.abort();
+  while (!house.logLines.some((line) => line.includes('left-at-the-door'))) {
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  released.resolve();
+  expect((await post(base, 'chat_completions', key, body('x'))).status).toBe(200);
+});
+
 it('holds no more bytes of bodies than it may', async () => {
   const base = await start({ maxBufferedBytes: 1_000 });
   const body = (length: number) =>

@@ -23,6 +23,8 @@ export interface GatewayOptions {
   /** In place of the credential that the sandbox vendor accepts. */
   vendorKey?: string;
   hasVendors?: boolean;
+  /** Runs before each key is looked up. */
+  beforeLookup?: () => Promise<void>;
 }
 
 /** Database, Redis and a sandbox vendor, and as many gateways in front of it as a test needs. */
@@ -86,13 +88,20 @@ export async function startHouse() {
         });
       const upstreams =
         options.hasVendors === false ? {} : { openai: upstream('/v1'), anthropic: upstream('') };
+      const credentials = await createCredentials({
+        db,
+        invalidation,
+        peppers: [pepper],
+        maxAgeMs: 5_000,
+      });
       const app = createApp({
-        credentials: await createCredentials({
-          db,
-          invalidation,
-          peppers: [pepper],
-          maxAgeMs: 5_000,
-        }),
+        credentials: {
+          ...credentials,
+          async findApiKey(key) {
+            await options.beforeLookup?.();
+            return credentials.findApiKey(key);
+          },
+        },
         upstreams,
         upstreamMetrics: createUpstreamMetrics(metrics, upstreams),
         timeouts: { firstByteMs: 10_000, idleMs: 10_000, totalMs: 20_000, ...options.timeouts },

@@ -82,13 +82,11 @@ export async function createCredentials(options: CredentialsOptions): Promise<Cr
   }
 
   const findProjectWhere = async (where: { publishableKey: string } | { id: string }) => {
-    const found = await db.project.findUnique({
-      where,
-      omit: { accountId: true },
+    const value = await db.project.findUnique({
+      where: { ...where, deletedAt: null },
+      omit: { accountId: true, deletedAt: true },
     });
-    if (!found || found.deletedAt) return undefined;
-    const { deletedAt: _, ...value } = found;
-    return { subject: value.id, value };
+    return value ? { subject: value.id, value } : undefined;
   };
 
   return {

@@ -87,7 +87,10 @@ function operationOf(route: Operation, tag: string): ZodOpenApiOperationObject {
 
 const successesOf = (route: Operation) =>
   Object.fromEntries(
-    Object.entries(route.responses).map(([status, response]) => [
+    Object.entries({
+      ...route.responses,
+      ...(route.passedThrough && { default: route.passedThrough }),
+    }).map(([status, response]) => [
       status,
       { description: response.description, ...(response.body && { content: contentOf(response) }) },
     ]),

@@ -60,6 +60,8 @@ export interface RouteSpec<
   /** JSON body. Use `z.strictObject`, so that an unknown field is refused by name. */
   body?: Body;
   responses: Responses;
+  /** Answers of somebody else that pass through: documented as OpenAPI's `default`. */
+  passedThrough?: ResponseSpec;
   /** The codes that this route answers beside those that any route may. */
   errors: readonly ErrorCode[];
   handle(

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Deps } from '../deps.ts';
 import { chatCompletions } from '../dialects.ts';
 import { modelRequest } from '../model-request.ts';
-import { passThrough, passThroughErrors } from '../pass-through.ts';
+import { passThrough, passThroughErrors, vendorError } from '../pass-through.ts';
 
 export const createChatCompletion = (deps: Deps, path: string, operation: string): RawRoute => ({
   method: 'post',
@@ -23,6 +23,7 @@ export const createChatCompletion = (deps: Deps, path: string, operation: string
       hasEventStream: true,
     },
   },
+  passedThrough: vendorError,
   errors: passThroughErrors,
   handlers: passThrough(deps, chatCompletions),
 });

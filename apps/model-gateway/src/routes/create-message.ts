@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Deps } from '../deps.ts';
 import { messages } from '../dialects.ts';
 import { modelRequest } from '../model-request.ts';
-import { passThrough, passThroughErrors } from '../pass-through.ts';
+import { passThrough, passThroughErrors, vendorError } from '../pass-through.ts';
 
 export const createMessage = (deps: Deps): RawRoute => ({
   method: 'post',
@@ -24,6 +24,7 @@ export const createMessage = (deps: Deps): RawRoute => ({
       hasEventStream: true,
     },
   },
+  passedThrough: vendorError,
   errors: ['version_header_required', ...passThroughErrors],
   handlers: passThrough(deps, messages),
 });
