@@ -11,6 +11,7 @@ import { delimiter, join, resolve } from 'node:path';
 const root = resolve(import.meta.dirname ?? new URL('.', import.meta.url).pathname, '..');
 const modules = join(root, 'node_modules');
 const oldestNode = 20;
+const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 
 const [command, ...args] = process.argv.slice(2);
 
@@ -92,12 +93,19 @@ async function installDependencies() {
   npm.stdout.on('data', (chunk) => (output += chunk));
   npm.stderr.on('data', (chunk) => (output += chunk));
   // npm stops by itself on these; this process only has to outlive it.
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => npm.kill(signal));
+  let isInterrupted = false;
+  for (const signal of signals) {
+    process.on(signal, () => {
+      isInterrupted = true;
+      npm.kill(signal);
+    });
+  }
   const code = await new Promise((done) => {
     npm.on('error', (error) => fail(`npm could not be run: ${error.message}`));
     npm.on('close', (exitCode, signal) => done(exitCode ?? 128 + constants.signals[signal]));
   });
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.removeAllListeners(signal);
+  for (const signal of signals) process.removeAllListeners(signal);
+  if (isInterrupted) fail('interrupted; the next start installs the dependencies');
   if (code !== 0) {
     process.stderr.write(output);
     process.stderr.write('gatehouse: npm ci failed, see above\n');
@@ -130,7 +138,7 @@ function handOver() {
   );
   // A terminal signals the whole group and npm passes the signal on once more. main.ts knows that
   // and stops once; this process waits for it, whatever comes.
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => main.kill(signal));
+  for (const signal of signals) process.on(signal, () => main.kill(signal));
   main.on('error', (error) => fail(`${main.spawnfile}: ${error.message}`));
   main.on('exit', (code, signal) => process.exit(code ?? 128 + constants.signals[signal]));
   // npm that was killed cannot pass on anything.

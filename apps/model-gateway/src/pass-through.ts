@@ -32,7 +32,6 @@ export const vendorError = {
  * are; the caller's credential is replaced by ours.
  */
 export const passThrough = (deps: Deps, dialect: Dialect): RequestHandler[] => [
-  refuseWhileDraining(deps),
   authorize(deps),
   requireVersionHeader(dialect),
   admit(deps, dialect),
@@ -54,14 +53,6 @@ export const passThrough = (deps: Deps, dialect: Dialect): RequestHandler[] => [
     );
   },
 ];
-
-/** A model's answer may take longer than is left: whoever asks again meets another instance. */
-const refuseWhileDraining =
-  ({ health }: Deps): RequestHandler =>
-  (_req, _res, next) => {
-    if (health.isDraining) throw new ApiError('overloaded');
-    next();
-  };
 
 const requireVersionHeader =
   ({ versionHeader }: Dialect): RequestHandler =>

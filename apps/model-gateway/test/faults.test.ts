@@ -350,13 +350,6 @@ it('holds no more bytes of bodies than it may', async () => {
   }
 });
 
-it('sends callers elsewhere while it stops', async () => {
-  const gateway = await house.startGateway();
-  gateway.health.isDraining = true;
-  const answer = await post(gateway.url, 'messages', key, dialects.messages.body('x'));
-  expect(await outcome(answer)).toEqual([503, 'overloaded']);
-});
-
 it('logs no credential on any of these ways', () => {
   const all = house.logLines.join('');
   expect(all).toContain('upstream_credential_rejected');

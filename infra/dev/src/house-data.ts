@@ -1,4 +1,4 @@
-import { migrateDatabase } from '@gatehouse/database/migrate';
+import { join } from 'node:path';
 import { freePort } from './ports.ts';
 import { startPostgres } from './postgres.ts';
 import { line, type Progress } from './progress.ts';
@@ -61,9 +61,29 @@ export async function startCache(options: DataOptions): Promise<string> {
   );
 }
 
-export const migrate = (progress: Progress, adminUrl: string, rolePassword: string) =>
+export interface MigrateOptions {
+  supervisor: Supervisor;
+  progress: Progress;
+  root: string;
+  adminUrl: string;
+  rolePassword: string;
+}
+
+/** Runs the command that a deployment runs. */
+export const migrate = ({ supervisor, progress, root, adminUrl, rolePassword }: MigrateOptions) =>
   progress.step(
     'migrations',
-    () => migrateDatabase({ adminUrl, rolePassword }),
-    ({ applied }) => (applied.length === 0 ? 'none to apply' : `${applied.length} applied`),
+    () =>
+      supervisor.run({
+        name: 'migrate',
+        command: process.execPath,
+        args: ['--no-warnings', join(root, 'libs/database/src/migrate-main.ts')],
+        env: { DATABASE_ADMIN_URL: adminUrl, DATABASE_ROLE_PASSWORD: rolePassword },
+        cwd: root,
+        stage: 'tools',
+      }),
+    (lines) => {
+      const { applied } = JSON.parse(lines.at(-1) ?? '') as { applied: string[] };
+      return applied.length === 0 ? 'none to apply' : `${applied.length} applied`;
+    },
   );

@@ -143,7 +143,8 @@ function startData(plan: Plan): Data {
   generated.catch(() => undefined);
   const databaseUrl = async () => {
     const adminUrl = await startDatabase(options);
-    await migrate(progress, adminUrl, secrets.rolePassword);
+    const { rolePassword } = secrets;
+    await migrate({ supervisor, progress, root: repositoryRoot, adminUrl, rolePassword });
     await generated;
     return adminUrl;
   };

@@ -68,11 +68,12 @@ export class Supervisor {
     });
   }
 
-  /** Runs a child to its end; rejects when that is not a good one. */
-  async run(spec: ChildSpec): Promise<void> {
+  /** Runs a child to its end; rejects when that is not a good one. @returns its last lines */
+  async run(spec: ChildSpec): Promise<string[]> {
     const child = await this.#spawn(spec);
     const how = await child.ended;
     if (how !== 'with status 0') throw new PlainError(describeEnd(child, how, this.#logsDir));
+    return child.tail;
   }
 
   /** Stops everything, stage by stage, and resolves when no process is left. Repeatable. */

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { Queue, UnrecoverableError, Worker, type JobsOptions } from 'bullmq';
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
@@ -57,11 +58,13 @@ export interface WorkerOptions<Deps> extends QueueOptions {
   /** Jobs of one kind that run at the same time in this process. Default 1. */
   concurrency?: number;
   onFailed(jobName: string, error: Error): void;
+  /** How long `close` waits for the work under way. Default 5,000 ms. */
+  closeTimeoutMs?: number;
 }
 
 /**
  * Works on one kind of job. A payload that does not have the job's form fails without retry.
- * `close` waits for what is under way.
+ * `close` waits for what is under way, so long and no longer.
  */
 export function startWorker<Deps, Payload extends z.ZodType>(
   job: Job<Deps, Payload>,
@@ -84,5 +87,14 @@ export function startWorker<Deps, Payload extends z.ZodType>(
   );
   worker.on('failed', (_job, error) => options.onFailed(job.name, error));
   worker.on('error', (error) => options.onFailed(job.name, error));
-  return { close: () => worker.close() };
+  return {
+    async close() {
+      // Without Redis there is nothing to say to it, and waiting for it would never end.
+      const bound = new AbortController();
+      const timeout = delay(options.closeTimeoutMs ?? 5_000, undefined, { signal: bound.signal });
+      await Promise.race([worker.close(), timeout]);
+      bound.abort();
+      await timeout.catch(() => undefined);
+    },
+  };
 }

@@ -7,7 +7,7 @@ import { runUntilStopped } from '../run-until-stopped.ts';
 import { services } from '../services.ts';
 import { dataDirOf } from './start.ts';
 
-/** `npm run dev -- auth`: one service with its worker, restarted whenever its code changes. */
+/** `npm run dev -- auth`: one service by itself, restarted whenever its code changes. */
 export const dev: Command = async ({ args, env, log, signal }) => {
   const [name = ''] = args;
   const chosen = services.filter((service) => service.name === name);
