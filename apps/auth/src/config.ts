@@ -21,7 +21,7 @@ export const environment = storeEnvironment.extend({
     .int()
     .min(1)
     .default(Math.max(1, availableParallelism() - 1)),
-  /** Sign-ins that wait for their hash. At 5 ms each, 64 is a third of a second on one core. */
+  /** Sign-ins that wait for their hash. At 5 to 30 ms each, 64 wait up to two seconds for one core. */
   PASSWORD_HASH_QUEUE: z.coerce.number().int().min(0).default(64),
   /** How long a rotated refresh token is answered with the same successor again. */
   REFRESH_GRACE_SECONDS: z.coerce.number().int().min(0).max(60).default(10),

@@ -9,13 +9,18 @@ const parameters = { memory: 19_456, passes: 2, parallelism: 1, tagLength: 32 };
 const phcForm = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([\w+/]+)\$([\w+/]+)$/;
 
 export interface PasswordOptions {
-  /** Hashes at the same time. Each takes one core and 19 MiB for about 5 ms. */
+  /** Hashes at the same time. Each takes one core, for 5 to 30 ms, and 19 MiB. */
   concurrency: number;
   /** Hashes that may wait. One more is refused. */
   maxQueued: number;
 }
 
 export interface Passwords {
+  /**
+   * Throws as the others would right now, before anything is done for the request.
+   * @throws {ApiError} `overloaded`, with `Retry-After` by how long the queue takes
+   */
+  assertCapacity(): void;
   /** @throws {ApiError} `overloaded` */
   hash(password: string): Promise<string>;
   /**
@@ -35,16 +40,28 @@ export interface Passwords {
 export function createPasswords({ concurrency, maxQueued }: PasswordOptions): Passwords {
   let running = 0;
   const waiting: (() => void)[] = [];
+  /** How long one hash took lately, smoothed, in milliseconds. */
+  let hashMs = 10;
+
+  function assertCapacity() {
+    if (running < concurrency || waiting.length < maxQueued) return;
+    const queueSeconds = Math.ceil((waiting.length * hashMs) / concurrency / 1000);
+    throw new ApiError('overloaded', {
+      headers: { 'Retry-After': `${Math.max(1, queueSeconds)}` },
+    });
+  }
 
   async function bounded<T>(work: () => Promise<T>): Promise<T> {
+    assertCapacity();
     if (running >= concurrency) {
-      if (waiting.length >= maxQueued) throw new ApiError('overloaded');
       // Whoever finishes hands its place over without freeing it.
       await new Promise<void>((resolve) => waiting.push(resolve));
     } else running++;
+    const startedAt = performance.now();
     try {
       return await work();
     } finally {
+      hashMs += (performance.now() - startedAt - hashMs) / 8;
       const next = waiting.shift();
       if (next) next();
       else running--;
@@ -52,6 +69,7 @@ export function createPasswords({ concurrency, maxQueued }: PasswordOptions): Pa
   }
 
   return {
+    assertCapacity,
     get load() {
       return running + waiting.length;
     },

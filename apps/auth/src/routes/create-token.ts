@@ -79,6 +79,7 @@ async function signInWithPassword(
 ): Promise<SessionResult> {
   const { email, password } = validate(passwordGrant, body, 'body');
   if (!project.emailEnabled) throw new ApiError('email_provider_disabled');
+  deps.passwords.assertCapacity();
   const found = await deps.db.user.findUnique({
     where: { projectId_email: { projectId: project.id, email } },
   });
