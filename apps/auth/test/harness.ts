@@ -16,10 +16,21 @@ import { createSigningKeys } from '../src/signing-keys.ts';
 
 export const strongPassword = 'correct horse battery staple';
 
+export interface AuthOptions {
+  passwords?: PasswordOptions;
+  queryTimeoutMs?: number;
+  /** Puts something between the service and its database; resolves with the URL to take instead. */
+  lineTo?(url: string): Promise<string>;
+}
+
 /** The auth service on a database of its own, with a clock that the test moves. */
-export async function startAuth(options: { passwords?: PasswordOptions } = {}) {
+export async function startAuth(options: AuthOptions = {}) {
   const database = await createTestDatabase();
-  const db = openDatabase({ url: database.urlFor('gatehouse_auth') });
+  const directUrl = database.urlFor('gatehouse_auth');
+  const db = openDatabase({
+    url: (await options.lineTo?.(directUrl)) ?? directUrl,
+    ...(options.queryTimeoutMs && { queryTimeoutMs: options.queryTimeoutMs }),
+  });
   const admin = openDatabase({ url: database.adminUrl, maxConnections: 2 });
   const redis = new Redis(requireEnvironment('TEST_REDIS_URL'));
   const clock = { ms: Date.parse('2026-06-01T12:00:00Z') };
