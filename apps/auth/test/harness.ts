@@ -62,6 +62,7 @@ export async function startAuth(options: AuthOptions = {}) {
     clock,
     logLines,
     signingKeys,
+    signingKeysOfOtherProcess: () => createSigningKeys({ db, envelope, now }),
     agent: supertest(server),
     /** A project with the given settings, as the account service would write it. */
     createProject: (settings: Partial<Project> = {}) =>

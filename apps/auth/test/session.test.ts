@@ -1,6 +1,13 @@
 import { createHmac } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { createLocalJWKSet, jwtVerify, SignJWT, generateKeyPair, UnsecuredJWT } from 'jose';
+import {
+  createLocalJWKSet,
+  decodeProtectedHeader,
+  generateKeyPair,
+  jwtVerify,
+  SignJWT,
+  UnsecuredJWT,
+} from 'jose';
 import { signAccessToken } from '@gatehouse/tokens';
 import { purgeSessions } from '../src/jobs/purge-sessions.ts';
 import { clientOf, outcome, startAuth, strongPassword, type Auth } from './harness.ts';
@@ -252,6 +259,27 @@ describe('an access token', () => {
         'access_token_invalid',
       ]);
     }
+  });
+
+  it('is refused when it names a project that no text in the database can be', async () => {
+    const { access_token } = await newSession();
+    const [header, payload, signature] = access_token.split('.');
+    const claims = JSON.parse(Buffer.from(payload!, 'base64url').toString());
+    for (const projectId of ['\0', '\ud800', 'x'.repeat(5_000), ['x'], { x: 1 }, null]) {
+      const forged = Buffer.from(JSON.stringify({ ...claims, projectId })).toString('base64url');
+      const answer = await client.user(`${header}.${forged}.${signature}`);
+      expect(outcome(answer)).toEqual([401, 'access_token_invalid']);
+    }
+  });
+
+  it('is good in a process that was asked about the project before it had a key', async () => {
+    const other = auth.signingKeysOfOtherProcess();
+    const payload = Buffer.from(JSON.stringify({ projectId: project.id })).toString('base64url');
+    const askOther = (kid: string) =>
+      other.getKey({ alg: 'RS256', kid }, { protected: '', payload, signature: '' });
+    await expect(askOther('any')).rejects.toThrow('no applicable key');
+    const { access_token } = await newSession();
+    expect(await askOther(decodeProtectedHeader(access_token).kid!)).toBeDefined();
   });
 
   it('is refused beside the publishable key of another project', async () => {
