@@ -139,7 +139,7 @@ describe('refresh token rotation', () => {
       .filter((last) => !refresh_token.endsWith(last))
       .map((last) => refresh_token.slice(0, -1) + last);
     const bodies = new Set<string>();
-    for (const token of ['', 'x', refresh_token.slice(0, 40), ...others]) {
+    for (const token of ['', 'x', 'x'.repeat(10_000), refresh_token.slice(0, 40), ...others]) {
       const answer = await client.refresh(token);
       expect(outcome(answer)).toEqual([401, 'refresh_token_not_found']);
       bodies.add(JSON.stringify(answer.body));
@@ -175,12 +175,20 @@ describe('log-out', () => {
     expect((await client.user(second.access_token)).status).toBe(200);
   });
 
+  it('of the others is fine where there are none', async () => {
+    const { access_token } = await newSession();
+    expect((await client.logOut(access_token, '?scope=others')).status).toBe(204);
+    expect((await client.user(access_token)).status).toBe(200);
+  });
+
   it('with a revoked session ends no other', async () => {
     const first = await newSession();
     const second = (await client.signIn(first.user.email)).body;
     await client.logOut(first.access_token);
-    const answer = await client.logOut(first.access_token, '?scope=global');
-    expect(outcome(answer)).toEqual([401, 'session_not_found']);
+    for (const scope of ['global', 'others']) {
+      const answer = await client.logOut(first.access_token, `?scope=${scope}`);
+      expect(outcome(answer)).toEqual([401, 'session_not_found']);
+    }
     expect((await client.user(second.access_token)).status).toBe(200);
   });
 });
