@@ -19,7 +19,11 @@ interface Row {
   createdAt: Date;
 }
 
-const cursorForm = z.tuple([z.iso.datetime(), z.string()]);
+/** A time and an id as PostgreSQL can hold them: a made-up cursor must not reach it as an error. */
+const cursorForm = z.tuple([
+  z.iso.datetime().refine((time) => !time.startsWith('0000')),
+  z.string().regex(/^[\w-]+$/),
+]);
 
 /** Where clause, order and count that read the page after a cursor, and one row more. */
 export function pageWindow({ limit, cursor }: z.output<typeof pageQuery>) {

@@ -6,7 +6,8 @@ const isOrigin = (text: string) =>
 
 /** What a browser may be sent to: https, a loopback address, or an app's own scheme. */
 function isSafeRedirect(text: string): boolean {
-  if (!URL.canParse(text)) return false;
+  // What URL parsers leave out silently would end up in a Location header.
+  if (/[\s\p{Cc}\\]/u.test(text) || !URL.canParse(text)) return false;
   const { protocol, hostname, hash, username, password } = new URL(text);
   if (hash || username || password) return false;
   if (protocol === 'http:') return ['localhost', '127.0.0.1', '[::1]'].includes(hostname);

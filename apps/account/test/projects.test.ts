@@ -41,6 +41,7 @@ describe('making a project', () => {
     [{ redirect_urls: ['http://shop.example/'] }],
     [{ redirect_urls: ['https://user@shop.example/'] }],
     [{ redirect_urls: ['//shop.example'] }],
+    [{ redirect_urls: ['https://shop.example/\r\nSet-Cookie: a=b'] }],
     [{ password: { min_length: 4 } }],
     [{ unknown: true }],
   ])('refuses the settings %j', async (auth) => {
@@ -76,6 +77,16 @@ describe('the list of projects', () => {
       expect(outcome(await owner.get(`/projects?${query}`))).toEqual([400, 'validation_failed']);
     },
   );
+
+  it.each([
+    ['NUL in the id', ['2026-01-01T00:00:00Z', '\0']],
+    ['a year that PostgreSQL does not have', ['0000-01-01T00:00:00Z', 'prj_x']],
+    ['no tuple', { 0: '2026-01-01T00:00:00Z' }],
+  ])('refuses a cursor with %s', async (_why, content) => {
+    const cursor = Buffer.from(JSON.stringify(content)).toString('base64url');
+    const answer = await owner.get(`/projects?cursor=${cursor}`);
+    expect(outcome(answer)).toEqual([400, 'validation_failed']);
+  });
 
   it('never has the console project, which belongs to no account', async () => {
     const { body } = await owner.get('/projects?limit=100');

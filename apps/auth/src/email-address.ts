@@ -16,7 +16,9 @@ export function canonicalEmail(text: string): string | undefined {
   const folded = text.normalize('NFKC').toLowerCase();
   const at = folded.lastIndexOf('@');
   const local = folded.slice(0, at);
-  const ascii = domainToASCII(folded.slice(at + 1)).replace(/\.$/, '');
+  const host = folded.slice(at + 1);
+  // domainToASCII reads as a URL's host is read: it cuts, decodes or leaves out these.
+  const ascii = /[\s\p{Cc}/\\?#%:]/u.test(host) ? '' : domainToASCII(host).replace(/\.$/, '');
   const isAddress = at > 0 && local.length <= 64 && localPart.test(local) && domain.test(ascii);
   const email = `${local}@${ascii}`;
   return isAddress && email.length <= 254 ? email : undefined;

@@ -18,7 +18,9 @@ export function enforcePasswordPolicy(password: string, project: ProjectConfig):
   const missing = project.passwordRequired.filter(
     (name) => !characterClasses[name]?.test(normalized),
   );
-  const isTooShort = [...normalized].length < project.passwordMinLength;
+  // A single ligature may become eighteen letters: what was typed counts too.
+  const length = Math.min([...password].length, [...normalized].length);
+  const isTooShort = length < project.passwordMinLength;
   if (!isTooShort && missing.length === 0) return;
   const message = [
     ...(isTooShort ? [`at least ${project.passwordMinLength} characters`] : []),

@@ -49,14 +49,17 @@ export interface SigningKeyOptions {
 
 /** One RSA signing key set per project. Private keys are at rest in an envelope only. */
 export function createSigningKeys({ db, envelope, now }: SigningKeyOptions): SigningKeys {
-  const cache = new LRUCache<string, KeySet>({
-    max: 10_000,
-    ttl: maxAgeMs,
-    perf: { now },
-    fetchMethod: loadKeySet,
-  });
+  const cache = new LRUCache<string, KeySet>({ max: 10_000, ttl: maxAgeMs, perf: { now } });
 
-  async function loadKeySet(projectId: string): Promise<KeySet> {
+  async function keySetOf(projectId: string): Promise<KeySet | undefined> {
+    const known = cache.get(projectId);
+    const keySet = known ?? (await loadKeySet(projectId));
+    // That there is none is not remembered: another process may make the first key any moment.
+    if (keySet && !known) cache.set(projectId, keySet);
+    return keySet;
+  }
+
+  async function loadKeySet(projectId: string): Promise<KeySet | undefined> {
     const rows = await db.signingKey.findMany({
       where: {
         projectId,
@@ -66,6 +69,7 @@ export function createSigningKeys({ db, envelope, now }: SigningKeyOptions): Sig
         ],
       },
     });
+    if (rows.length === 0) return undefined;
     const jwks = rows.map(({ publicJwk }) => publicJwk as unknown as PublicJwk);
     const imported = await Promise.all(
       jwks.map(async (jwk) => [jwk.kid, (await importJWK(jwk, 'RS256')) as CryptoKey] as const),
@@ -104,12 +108,12 @@ export function createSigningKeys({ db, envelope, now }: SigningKeyOptions): Sig
   }
 
   async function ensureKeySet(projectId: string): Promise<KeySet & { signer: SigningKey }> {
-    let keySet = await cache.fetch(projectId);
+    let keySet = await keySetOf(projectId);
     if (!keySet?.signer) {
       const generation = generating.get(projectId) ?? generate(projectId);
       generating.set(projectId, generation);
       await generation.finally(() => generating.delete(projectId));
-      keySet = await cache.fetch(projectId);
+      keySet = await keySetOf(projectId);
     }
     if (!keySet?.signer) throw new Error(`Project ${projectId} has no signing key.`);
     return { ...keySet, signer: keySet.signer };
@@ -120,7 +124,9 @@ export function createSigningKeys({ db, envelope, now }: SigningKeyOptions): Sig
     publicKeysOf: async (projectId) => (await ensureKeySet(projectId)).jwks,
     getKey: async ({ kid }, { payload, ...rest }) => {
       const { projectId } = decodeJwt(`${rest.protected}.${payload as string}.`);
-      const keySet = typeof projectId === 'string' ? await cache.fetch(projectId) : undefined;
+      // Nothing of the token is proven yet. PostgreSQL refuses a text with NUL as an error.
+      const isId = typeof projectId === 'string' && !projectId.includes('\0');
+      const keySet = isId ? await keySetOf(projectId) : undefined;
       const key = kid === undefined ? undefined : keySet?.publicKeys.get(kid);
       if (!key) throw new errors.JWKSNoMatchingKey();
       return key;

@@ -9,7 +9,7 @@ const config = http.readConfig(storeEnvironment, process.env);
 const log = http.createLogger('auth-worker', { level: config.LOG_LEVEL });
 http.exitOnUncaught(log);
 
-const db = openDatabase({ url: config.DATABASE_URL, maxConnections: 2 });
+const db = openDatabase({ url: config.DATABASE_URL, maxConnections: 2, queryTimeoutMs: 60_000 });
 const redis = new Redis(config.REDIS_URL, { maxRetriesPerRequest: null });
 redis.on('error', (error) => log.warn({ err: error }, 'redis'));
 const queues = { redis, prefix: config.REDIS_PREFIX };

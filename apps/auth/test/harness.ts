@@ -16,10 +16,21 @@ import { createSigningKeys } from '../src/signing-keys.ts';
 
 export const strongPassword = 'correct horse battery staple';
 
+export interface AuthOptions {
+  passwords?: PasswordOptions;
+  queryTimeoutMs?: number;
+  /** Puts something between the service and its database; resolves with the URL to take instead. */
+  lineTo?(url: string): Promise<string>;
+}
+
 /** The auth service on a database of its own, with a clock that the test moves. */
-export async function startAuth(options: { passwords?: PasswordOptions } = {}) {
+export async function startAuth(options: AuthOptions = {}) {
   const database = await createTestDatabase();
-  const db = openDatabase({ url: database.urlFor('gatehouse_auth') });
+  const directUrl = database.urlFor('gatehouse_auth');
+  const db = openDatabase({
+    url: (await options.lineTo?.(directUrl)) ?? directUrl,
+    ...(options.queryTimeoutMs && { queryTimeoutMs: options.queryTimeoutMs }),
+  });
   const admin = openDatabase({ url: database.adminUrl, maxConnections: 2 });
   const redis = new Redis(requireEnvironment('TEST_REDIS_URL'));
   const clock = { ms: Date.parse('2026-06-01T12:00:00Z') };
@@ -51,6 +62,7 @@ export async function startAuth(options: { passwords?: PasswordOptions } = {}) {
     clock,
     logLines,
     signingKeys,
+    signingKeysOfOtherProcess: () => createSigningKeys({ db, envelope, now }),
     agent: supertest(server),
     /** A project with the given settings, as the account service would write it. */
     createProject: (settings: Partial<Project> = {}) =>

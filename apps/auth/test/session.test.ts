@@ -1,6 +1,13 @@
 import { createHmac } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { createLocalJWKSet, jwtVerify, SignJWT, generateKeyPair, UnsecuredJWT } from 'jose';
+import {
+  createLocalJWKSet,
+  decodeProtectedHeader,
+  generateKeyPair,
+  jwtVerify,
+  SignJWT,
+  UnsecuredJWT,
+} from 'jose';
 import { signAccessToken } from '@gatehouse/tokens';
 import { purgeSessions } from '../src/jobs/purge-sessions.ts';
 import { clientOf, outcome, startAuth, strongPassword, type Auth } from './harness.ts';
@@ -132,7 +139,7 @@ describe('refresh token rotation', () => {
       .filter((last) => !refresh_token.endsWith(last))
       .map((last) => refresh_token.slice(0, -1) + last);
     const bodies = new Set<string>();
-    for (const token of ['', 'x', refresh_token.slice(0, 40), ...others]) {
+    for (const token of ['', 'x', 'x'.repeat(10_000), refresh_token.slice(0, 40), ...others]) {
       const answer = await client.refresh(token);
       expect(outcome(answer)).toEqual([401, 'refresh_token_not_found']);
       bodies.add(JSON.stringify(answer.body));
@@ -168,12 +175,20 @@ describe('log-out', () => {
     expect((await client.user(second.access_token)).status).toBe(200);
   });
 
+  it('of the others is fine where there are none', async () => {
+    const { access_token } = await newSession();
+    expect((await client.logOut(access_token, '?scope=others')).status).toBe(204);
+    expect((await client.user(access_token)).status).toBe(200);
+  });
+
   it('with a revoked session ends no other', async () => {
     const first = await newSession();
     const second = (await client.signIn(first.user.email)).body;
     await client.logOut(first.access_token);
-    const answer = await client.logOut(first.access_token, '?scope=global');
-    expect(outcome(answer)).toEqual([401, 'session_not_found']);
+    for (const scope of ['global', 'others']) {
+      const answer = await client.logOut(first.access_token, `?scope=${scope}`);
+      expect(outcome(answer)).toEqual([401, 'session_not_found']);
+    }
     expect((await client.user(second.access_token)).status).toBe(200);
   });
 });
@@ -252,6 +267,27 @@ describe('an access token', () => {
         'access_token_invalid',
       ]);
     }
+  });
+
+  it('is refused when it names a project that no text in the database can be', async () => {
+    const { access_token } = await newSession();
+    const [header, payload, signature] = access_token.split('.');
+    const claims = JSON.parse(Buffer.from(payload!, 'base64url').toString());
+    for (const projectId of ['\0', '\ud800', 'x'.repeat(5_000), ['x'], { x: 1 }, null]) {
+      const forged = Buffer.from(JSON.stringify({ ...claims, projectId })).toString('base64url');
+      const answer = await client.user(`${header}.${forged}.${signature}`);
+      expect(outcome(answer)).toEqual([401, 'access_token_invalid']);
+    }
+  });
+
+  it('is good in a process that was asked about the project before it had a key', async () => {
+    const other = auth.signingKeysOfOtherProcess();
+    const payload = Buffer.from(JSON.stringify({ projectId: project.id })).toString('base64url');
+    const askOther = (kid: string) =>
+      other.getKey({ alg: 'RS256', kid }, { protected: '', payload, signature: '' });
+    await expect(askOther('any')).rejects.toThrow('no applicable key');
+    const { access_token } = await newSession();
+    expect(await askOther(decodeProtectedHeader(access_token).kid!)).toBeDefined();
   });
 
   it('is refused beside the publishable key of another project', async () => {

@@ -22,7 +22,10 @@ export interface InvalidationListener {
 export interface Invalidation {
   /** Whether this process hears of every change. Where not, nothing may be served from a cache. */
   readonly isListening: boolean;
-  /** Subscribes. Resolves when every later change will be heard. */
+  /**
+   * Subscribes. Resolves when every later change will be heard; where Redis cannot be reached, at
+   * once, with {@link isListening} false until it can.
+   */
   listen(listener: InvalidationListener): Promise<void>;
   /**
    * Makes every process forget a credential, and resolves only when all have done so. Each
@@ -79,8 +82,12 @@ export function createInvalidation(options: InvalidationOptions): Invalidation {
     },
     async listen(listener) {
       listeners.push(listener);
-      if (subscriber.status === 'wait') await subscriber.connect();
-      if (!isListening) await subscribe();
+      try {
+        if (subscriber.status === 'wait') await subscriber.connect();
+        if (!isListening) await subscribe();
+      } catch {
+        // ioredis goes on connecting, and 'ready' subscribes.
+      }
     },
     async announce(id) {
       listeners.forEach((listener) => listener.forget(id));
@@ -91,19 +98,17 @@ export function createInvalidation(options: InvalidationOptions): Invalidation {
       confirmations.on(nonce, () => {
         if (--missing === 0) resolve();
       });
-      try {
-        const message: Message = { id, replyTo: replyChannel, nonce };
-        const told = isListening ? await redis.publish(channel, JSON.stringify(message)) : 0;
+      const message: Message = { id, replyTo: replyChannel, nonce };
+      const count = (told: number) => {
         missing += told;
         // Nobody told means that pub/sub failed us, not that nobody caches: we listen ourselves.
         if (told > 0 && missing === 0) resolve();
-        await allConfirmed;
-      } catch {
-        await allConfirmed; // Redis is down: the bound alone counts
-      } finally {
-        clearTimeout(bound);
-        confirmations.removeAllListeners(nonce);
-      }
+      };
+      // Not awaited: a Redis that does not answer must not hold us beyond the bound.
+      if (isListening) redis.publish(channel, JSON.stringify(message)).then(count, () => undefined);
+      await allConfirmed;
+      clearTimeout(bound);
+      confirmations.removeAllListeners(nonce);
     },
     async close() {
       isListening = false;

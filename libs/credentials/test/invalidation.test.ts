@@ -1,4 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { connect, createServer, type AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { openDatabase, type Database } from '@gatehouse/database';
 import {
@@ -151,6 +153,65 @@ describe('an announced change', () => {
     await reader.invalidation.announce('any');
     deaf.disconnect();
     await reader.stop();
+  });
+});
+
+describe('a Redis that does not answer', () => {
+  it('holds an announcement no longer than a memory can last', async () => {
+    const connection = redis.duplicate();
+    connection.publish = () => new Promise<number>(() => undefined);
+    const invalidation = createInvalidation({
+      redis: connection,
+      prefix: randomUUID(),
+      maxAgeMs: 50,
+    });
+    await invalidation.listen({ forget: () => undefined, forgetAll: () => undefined });
+    await invalidation.announce('any');
+    await invalidation.close();
+    connection.disconnect();
+  });
+});
+
+describe('a process that is started without Redis', () => {
+  it('asks the database each time, and remembers when Redis comes', async () => {
+    const url = new URL(requireEnvironment('TEST_REDIS_URL'));
+    const door = createServer((near) => {
+      const far = connect(Number(url.port), url.hostname);
+      near.pipe(far).pipe(near);
+      near.on('error', () => far.destroy());
+      far.on('error', () => near.destroy());
+    }).listen(0, '127.0.0.1');
+    await once(door, 'listening');
+    const { port } = door.address() as AddressInfo;
+    await new Promise((resolve) => door.close(resolve));
+
+    const connection = new Redis(port, '127.0.0.1', {
+      lazyConnect: true,
+      retryStrategy: () => 20,
+    });
+    connection.on('error', () => undefined);
+    const invalidation = createInvalidation({
+      redis: connection,
+      prefix: randomUUID(),
+      maxAgeMs: 60_000,
+    });
+    const credentials = await createCredentials({
+      db: admin,
+      invalidation,
+      peppers: [pepper],
+      maxAgeMs: 60_000,
+    });
+    const { id, key } = await newKey();
+    expect(invalidation.isListening).toBe(false);
+    expect(await credentials.findApiKey(key)).toMatchObject({ id });
+    await revoke(id);
+    expect(await credentials.findApiKey(key)).toBeUndefined();
+
+    await once(door.listen(port, '127.0.0.1'), 'listening');
+    while (!invalidation.isListening) await new Promise(setImmediate);
+    await invalidation.close();
+    connection.disconnect();
+    await new Promise((resolve) => door.close(resolve));
   });
 });
 

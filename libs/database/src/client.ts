@@ -12,6 +12,11 @@ export interface DatabaseOptions {
   maxConnections?: number;
   /** How long a request waits for a free connection before it fails. Default 5,000 ms. */
   connectTimeoutMs?: number;
+  /**
+   * How long a statement may take before it fails and its connection is given up, so that a
+   * database that has stopped answering holds no request. Default 5,000 ms.
+   */
+  queryTimeoutMs?: number;
 }
 
 /** Opens the database. Connections are made on first use and kept. */
@@ -21,6 +26,7 @@ export function openDatabase(options: DatabaseOptions): Database {
       connectionString: options.url,
       max: options.maxConnections ?? 10,
       connectionTimeoutMillis: options.connectTimeoutMs ?? 5_000,
+      query_timeout: options.queryTimeoutMs ?? 5_000,
     },
     { statementNameGenerator: createStatementNames() },
   );

@@ -53,17 +53,45 @@ const unreachableCodes = new Set([
   // Prisma: cannot reach the server, timed out, connection closed, no connection free in time.
   'P1001',
   'P1002',
+  'P1008',
   'P1017',
   'P2024',
+  'P2037',
+  // The same of a raw query, as Prisma's adapter names it.
+  'DatabaseNotReachable',
+  'SocketTimeout',
+  'ConnectionClosed',
+  'TooManyConnections',
 ]);
+
+/** What the clients of PostgreSQL and Redis tell by their text alone. */
+const unreachableMessages = new Set([
+  'timeout exceeded when trying to connect',
+  'Connection terminated due to connection timeout',
+  'Connection terminated unexpectedly',
+  'Query read timeout',
+  'Connection is closed.',
+]);
+
+interface ErrorLike {
+  name?: unknown;
+  message?: unknown;
+  code?: unknown;
+  errorCode?: unknown;
+  kind?: unknown;
+  cause?: unknown;
+  /** Prisma puts the error of a raw query here, under its own `P2010`. */
+  meta?: { driverAdapterError?: unknown };
+}
 
 /** Whether the cause, at any depth, is a database or Redis that cannot be reached. */
 function isStoreUnreachable(error: unknown): boolean {
-  for (let at = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth++) {
-    if (at.name === 'MaxRetriesPerRequestError') return true;
-    const { code, errorCode } = at as { code?: unknown; errorCode?: unknown };
-    if (unreachableCodes.has(String(code)) || unreachableCodes.has(String(errorCode))) return true;
-    if (at.message === 'timeout exceeded when trying to connect') return true;
+  for (let at = error, depth = 0; at instanceof Object && depth < 6; depth++) {
+    const { name, message, code, errorCode, kind, cause, meta }: ErrorLike = at;
+    if (name === 'MaxRetriesPerRequestError' || unreachableMessages.has(String(message)))
+      return true;
+    if ([code, errorCode, kind].some((value) => unreachableCodes.has(String(value)))) return true;
+    at = meta?.driverAdapterError ?? cause;
   }
   return false;
 }

@@ -17,7 +17,7 @@ const passwordGrant = z.strictObject({
   ...supabaseFields,
 });
 
-const refreshTokenGrant = z.strictObject({ refresh_token: z.string().max(1_000) });
+const refreshTokenGrant = z.strictObject({ refresh_token: z.string() });
 
 type SessionResult = z.input<typeof sessionResultBody>;
 type Grant = (

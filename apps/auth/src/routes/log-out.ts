@@ -37,7 +37,12 @@ export const logOut = (deps: Deps) =>
         where: { userId, revokedAt: null, ...ended, ...callersOwn },
         data: { revokedAt: new Date(deps.now()) },
       });
-      if (count === 0 && query.scope !== 'others') throw new ApiError('session_not_found');
+      // No others to end is fine, for a session that stands.
+      const isDone =
+        count > 0 ||
+        (query.scope === 'others' &&
+          (await deps.db.session.count({ where: { id: sessionId, userId, ...standing } })) > 0);
+      if (!isDone) throw new ApiError('session_not_found');
       return { status: 204 };
     },
   });
