@@ -9,7 +9,7 @@ import { listProjects } from './routes/list-projects.ts';
 /** Account and keeper, in the order of interface section 4.5. */
 export const createApp = (deps: Deps) =>
   createService({
-    title: 'account',
+    title: 'Account',
     prefix: '/api/user',
     log: deps.log,
     metrics: deps.metrics,

@@ -1,12 +1,10 @@
-import { kindOfKey } from '@gatehouse/credentials';
+import { kindOfKey, storeVariables } from '@gatehouse/credentials';
 import { serverEnvironment } from '@gatehouse/http';
 import { keyRingField } from '@gatehouse/secrets';
 import { z } from 'zod';
 
 export const environment = serverEnvironment.extend({
-  DATABASE_URL: z.url(),
-  REDIS_URL: z.url(),
-  REDIS_PREFIX: z.string().default('gatehouse'),
+  ...storeVariables,
   CREDENTIALS_PEPPERS: keyRingField,
   /** Where the auth service is, inside the installation. */
   AUTH_URL: z.url(),

@@ -21,7 +21,7 @@ export function createApp(deps: Deps) {
     },
   });
   return createService({
-    title: 'auth',
+    title: 'Project authentication',
     prefix: '/api/v1/auth',
     log: deps.log,
     metrics: deps.metrics,

@@ -1,14 +1,11 @@
 import { availableParallelism } from 'node:os';
+import { storeVariables } from '@gatehouse/credentials';
 import { serverEnvironment } from '@gatehouse/http';
 import { keyRingField } from '@gatehouse/secrets';
 import { z } from 'zod';
 
 /** What the server and the worker read alike. */
-export const storeEnvironment = serverEnvironment.extend({
-  DATABASE_URL: z.url(),
-  REDIS_URL: z.url(),
-  REDIS_PREFIX: z.string().default('gatehouse'),
-});
+export const storeEnvironment = serverEnvironment.extend(storeVariables);
 
 export const environment = storeEnvironment.extend({
   SECRETS_KEY_RING: keyRingField,

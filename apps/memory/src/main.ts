@@ -1,24 +1,8 @@
-import {
-  createHealth,
-  createLogger,
-  createMetrics,
-  exitOnUncaught,
-  readConfig,
-  serve,
-} from '@gatehouse/http';
+import { runService } from '@gatehouse/http';
 import { createApp } from './app.ts';
 import { environment } from './config.ts';
 
-const config = readConfig(environment, process.env);
-const log = createLogger('memory', { level: config.LOG_LEVEL });
-exitOnUncaught(log);
-const metrics = createMetrics('memory');
-const health = createHealth();
-await serve({
-  app: createApp({ log, metrics, health }),
-  config,
-  health,
-  metrics,
-  log,
-  close: () => Promise.resolve(),
-});
+await runService('memory', environment, process.env, async (context) => ({
+  app: createApp(context),
+  close: async () => undefined,
+}));

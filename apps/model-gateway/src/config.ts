@@ -1,3 +1,4 @@
+import { storeVariables } from '@gatehouse/credentials';
 import { serverEnvironment } from '@gatehouse/http';
 import { keyRingField } from '@gatehouse/secrets';
 import { z } from 'zod';
@@ -9,9 +10,7 @@ const vendorUrl = z
 const milliseconds = z.coerce.number().int().min(1);
 
 export const environment = serverEnvironment.extend({
-  DATABASE_URL: z.url(),
-  REDIS_URL: z.url(),
-  REDIS_PREFIX: z.string().default('gatehouse'),
+  ...storeVariables,
   CREDENTIALS_PEPPERS: keyRingField,
   /** The vendors' own keys. Without one, its paths answer 503 `vendor_not_configured`. */
   OPENAI_API_KEY: vendorKey.optional(),

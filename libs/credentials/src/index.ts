@@ -8,3 +8,4 @@ export {
 export { createInvalidation, type Invalidation } from './invalidation.ts';
 export { createKey, kindOfKey, type KeyKind } from './key-format.ts';
 export { hashKey, type Pepper } from './key-hash.ts';
+export { openStores, storeVariables } from './stores.ts';

@@ -12,4 +12,5 @@ export {
 } from './request-context.ts';
 export { plannedRoute, route, type RawRoute, type Route } from './route.ts';
 export { answerRaw, createHttpServer, exitOnUncaught, serve } from './serve.ts';
+export { runService, type ServiceContext } from './run-service.ts';
 export { createService, requireJson, validate, type ServiceOptions } from './service.ts';
