@@ -8,6 +8,14 @@ const argon2Async = promisify(argon2);
 const parameters = { memory: 19_456, passes: 2, parallelism: 1, tagLength: 32 };
 const phcForm = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([\w+/]+)\$([\w+/]+)$/;
 
+/**
+ * Password hashes that may run at the same time. One core is left for everything else: refresh,
+ * JWKS and /user must stay fast under a flood of sign-ins. So is one thread of libuv's pool, in
+ * which their signatures are made and checked too; it has four threads, whatever the machine.
+ */
+export const hashConcurrency = (cores: number, poolThreads: number): number =>
+  Math.max(1, Math.min(cores, poolThreads) - 1);
+
 export interface PasswordOptions {
   /** Hashes at the same time. Each takes one core, for 5 to 30 ms, and 19 MiB. */
   concurrency: number;

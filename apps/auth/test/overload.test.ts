@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createPasswords } from '../src/password.ts';
+import { createPasswords, hashConcurrency } from '../src/password.ts';
 import { clientOf, startAuth, type Auth } from './harness.ts';
 
 describe('a flood of sign-ins', () => {
@@ -40,6 +40,16 @@ describe('the pool of password hashes', () => {
       'rejected',
     ]);
     expect(passwords.load).toBe(0);
+  });
+
+  it.each([
+    [1, 4, 1],
+    [2, 4, 1],
+    [4, 4, 3],
+    [16, 4, 3],
+    [16, 32, 15],
+  ])('of %i cores and %i threads takes %i and leaves one of each', (cores, threads, expected) => {
+    expect(hashConcurrency(cores, threads)).toBe(expected);
   });
 
   it('takes one run for an unknown user too', async () => {
