@@ -3,12 +3,15 @@ import { readApiKey } from '@gatehouse/credentials';
 import { ApiError } from '@gatehouse/http';
 import type { Request } from 'express';
 import type { Deps } from './deps.ts';
-import { scopes, type Scope } from './scopes.ts';
+import { keyModes, scopes, type KeyMode, type Scope } from './scopes.ts';
 
-/** Whose account a request manages, and the scopes that it may hand on to new keys. */
+/** Whose account a request manages, and what it may hand on to new keys. */
 export interface Caller {
   accountId: string;
   scopes: readonly Scope[];
+  modes: readonly KeyMode[];
+  /** When the caller's own credential ends; null where it does not. */
+  expiresAt: Date | null;
 }
 
 /**
@@ -25,7 +28,12 @@ export async function callerOf(deps: Deps, request: Request): Promise<Caller> {
   const grant = await deps.credentials.findApiKey(credential);
   if (!grant) throw new ApiError('invalid_api_key');
   if (!grant.scopes.includes('account')) throw new ApiError('insufficient_scope');
-  return { accountId: grant.accountId, scopes: grant.scopes as Scope[] };
+  return {
+    accountId: grant.accountId,
+    scopes: grant.scopes as Scope[],
+    modes: grant.kind === 'live' ? keyModes : ['test'],
+    expiresAt: grant.expiresAt,
+  };
 }
 
 async function accountOfConsoleUser(
@@ -44,5 +52,5 @@ async function accountOfConsoleUser(
     update: { email: user.email },
     select: { id: true },
   });
-  return { accountId: account.id, scopes };
+  return { accountId: account.id, scopes, modes: keyModes, expiresAt: null };
 }

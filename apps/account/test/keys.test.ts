@@ -56,6 +56,21 @@ describe('making a key', () => {
     ]);
   });
 
+  it('never gives a mode or a lifetime that its maker does not have', async () => {
+    const expires_at = new Date(account.clock.ms + 3_600_000).toISOString();
+    const { key } = await newKey({ mode: 'test', expires_at });
+    const narrow = account.as(key);
+    const child = await narrow.post('/keys', { name: 'child' });
+    expect(child.body).toMatchObject({ prefix: 'gh_test_', expires_at });
+    const later = new Date(account.clock.ms + 3_600_001).toISOString();
+    for (const more of [{ mode: 'live' }, { expires_at: later }]) {
+      expect(outcome(await narrow.post('/keys', { name: 'x', ...more }))).toEqual([
+        403,
+        'insufficient_scope',
+      ]);
+    }
+  });
+
   it('can have it expire', async () => {
     const { key } = await newKey({ expires_at: '2026-06-01T13:00:00Z' });
     expect((await account.as(key).get('/keys')).status).toBe(200);

@@ -40,10 +40,11 @@ export async function startAuth(options: AuthOptions = {}) {
   const envelope = createEnvelope(ring);
   const signingKeys = createSigningKeys({ db, envelope, now });
   const logLines: string[] = [];
+  const passwords = createPasswords(options.passwords ?? { concurrency: 1, maxQueued: 1_000 });
   const app = createApp({
     db,
     credentials: await createCredentials({ db, invalidation, maxAgeMs: 5_000 }),
-    passwords: createPasswords(options.passwords ?? { concurrency: 1, maxQueued: 1_000 }),
+    passwords,
     signingKeys,
     refreshTokens: createRefreshTokens(ring),
     verifyAccessToken: createAccessTokenVerifier({ getKey: signingKeys.getKey, now }),
@@ -62,6 +63,7 @@ export async function startAuth(options: AuthOptions = {}) {
     clock,
     logLines,
     signingKeys,
+    passwords,
     signingKeysOfOtherProcess: () => createSigningKeys({ db, envelope, now }),
     agent: supertest(server),
     /** A project with the given settings, as the account service would write it. */

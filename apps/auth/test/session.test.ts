@@ -58,6 +58,14 @@ describe('sign-in with a password', () => {
     expect(outcome(await client.refresh(refresh_token))).toEqual([401, 'session_not_found']);
   });
 
+  it('opens nothing for a user who is deleted while the password is hashed', async () => {
+    const { user } = await newSession();
+    const underWay = client.signIn(user.email).then(outcome);
+    while (auth.passwords.load === 0) await new Promise(setImmediate);
+    await auth.admin.user.delete({ where: { id: user.id } });
+    expect(await underWay).toEqual([401, 'invalid_credentials']);
+  });
+
   it('refuses a grant that it does not know', async () => {
     for (const query of ['', '?grant_type=', '?grant_type=implicit', '?grant_type=__proto__']) {
       const answer = await client.post(`/token${query}`, { email: 'a@example.com', password: 'x' });

@@ -9,7 +9,9 @@ import { hashKey, type Pepper } from './key-hash.ts';
 export interface ApiKeyGrant {
   id: string;
   accountId: string;
-  scopes: string[];
+  kind: 'live' | 'test';
+  scopes: readonly string[];
+  expiresAt: Date | null;
 }
 
 /** A project and its auth settings. */
@@ -41,7 +43,6 @@ interface Entry {
   /** The id under which changes are announced. */
   subject: string;
   value: ProjectConfig | ApiKeyGrant | true;
-  expiresAt?: number;
 }
 
 /** Entries at most, per process. */
@@ -74,7 +75,6 @@ export async function createCredentials(options: CredentialsOptions): Promise<Cr
     const generationBefore = generation;
     const entry = known ?? (await load());
     if (!entry) return undefined;
-    if (entry.expiresAt !== undefined && entry.expiresAt <= now()) return undefined;
     if (!known && generation === generationBefore && invalidation.isListening) {
       cache.set(key, entry);
     }
@@ -109,11 +109,11 @@ export async function createCredentials(options: CredentialsOptions): Promise<Cr
           where: { hash: { in: hashes }, revokedAt: null },
           select: { id: true, accountId: true, scopes: true, expiresAt: true },
         });
-        if (!row) return undefined;
-        const { expiresAt, ...value } = row;
-        return { subject: row.id, value, ...(expiresAt && { expiresAt: expiresAt.getTime() }) };
+        return row ? { subject: row.id, value: { ...row, kind } } : undefined;
       });
-      return found as ApiKeyGrant | undefined;
+      const grant = found as ApiKeyGrant | undefined;
+      const isExpired = grant?.expiresAt && grant.expiresAt.getTime() <= now();
+      return isExpired ? undefined : grant;
     },
     async isOriginAllowed(origin) {
       const found = await remember(`origin:${origin}`, async () => {

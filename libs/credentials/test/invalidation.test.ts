@@ -185,7 +185,8 @@ describe('a process that is started without Redis', () => {
     const { port } = door.address() as AddressInfo;
     await new Promise((resolve) => door.close(resolve));
 
-    const connection = new Redis(port, '127.0.0.1', {
+    const throughDoor = Object.assign(new URL(url), { host: `127.0.0.1:${port}` });
+    const connection = new Redis(throughDoor.href, {
       lazyConnect: true,
       retryStrategy: () => 20,
     });

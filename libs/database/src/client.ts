@@ -40,6 +40,10 @@ export const pingDatabase = (db: Database): Promise<unknown> => db.$queryRaw`SEL
 export const isUniqueViolation = (error: unknown): boolean =>
   error instanceof Prisma.PrismaClientKnownRequestError && error.code === 'P2002';
 
+/** Whether the error says that the row to be changed is not there, or no longer as it must be. */
+export const isMissingRow = (error: unknown): boolean =>
+  error instanceof Prisma.PrismaClientKnownRequestError && error.code === 'P2025';
+
 /**
  * Names for prepared statements, so that PostgreSQL parses and plans each statement once per
  * connection. The same text always has the same name.

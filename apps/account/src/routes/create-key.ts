@@ -5,18 +5,20 @@ import { z } from 'zod';
 import { callerOf } from '../caller.ts';
 import type { Deps } from '../deps.ts';
 import { keyBody, renderKey } from '../key.ts';
-import { scopes } from '../scopes.ts';
+import { keyModes, scopes } from '../scopes.ts';
 
 const createKeyBody = z.strictObject({
   name: z.string().trim().min(1).max(100),
-  mode: z.enum(['live', 'test']).default('live'),
+  mode: z.enum(keyModes).optional().meta({ description: 'Without it: that of the caller.' }),
   scopes: z
     .array(z.enum(scopes))
     .min(1)
     .max(scopes.length)
     .optional()
     .meta({ description: 'What the key opens. Without it: all that the caller may hand on.' }),
-  expires_at: z.iso.datetime().optional(),
+  expires_at: z.iso.datetime().optional().meta({
+    description: 'Without it: when the credential of the caller does, if ever.',
+  }),
 });
 
 export const createKey = (deps: Deps) =>
@@ -36,18 +38,22 @@ export const createKey = (deps: Deps) =>
     errors: ['invalid_api_key', 'conflicting_credentials', 'insufficient_scope'],
     handle: async ({ request, body }) => {
       const caller = await callerOf(deps, request);
-      const asked = [...new Set(body.scopes ?? caller.scopes)];
-      // Else a leaked key could make itself a better one.
-      if (asked.some((scope) => !caller.scopes.includes(scope))) {
-        throw new ApiError('insufficient_scope', {
-          message: 'A key cannot be given a scope that its maker does not have.',
-        });
-      }
-      const expiresAt = body.expires_at ? new Date(body.expires_at) : null;
+      const { mode = caller.modes[0]!, scopes: asked = caller.scopes } = body;
+      const expiresAt = body.expires_at ? new Date(body.expires_at) : caller.expiresAt;
       if (expiresAt && expiresAt.getTime() <= deps.now()) {
         throw new ApiError('validation_failed', { message: 'expires_at: in the past' });
       }
-      const key = newKey(body.mode);
+      // Else a leaked key could make itself a better one.
+      const isMore =
+        asked.some((scope) => !caller.scopes.includes(scope)) ||
+        !caller.modes.includes(mode) ||
+        (caller.expiresAt !== null && (expiresAt === null || expiresAt > caller.expiresAt));
+      if (isMore) {
+        throw new ApiError('insufficient_scope', {
+          message: 'A key can be given no scope, mode or lifetime that its maker does not have.',
+        });
+      }
+      const key = newKey(mode);
       const row = await deps.db.apiKey.create({
         data: {
           id: `key_${randomUUID().replaceAll('-', '')}`,
@@ -55,9 +61,9 @@ export const createKey = (deps: Deps) =>
           name: body.name,
           hash: hashKey(key, deps.pepper),
           pepperId: deps.pepper.id,
-          prefix: `gh_${body.mode}_`,
+          prefix: `gh_${mode}_`,
           lastFour: key.slice(-4),
-          scopes: asked,
+          scopes: [...new Set(asked)],
           createdAt: new Date(deps.now()),
           expiresAt,
         },

@@ -11,7 +11,10 @@ export const deleteKey = (deps: Deps) =>
     summary: 'Revoke an API key. When this has answered, no process takes the key any more.',
     credentials: ['apiKey', 'consoleAccessToken'],
     params: z.object({
-      key: z.string().max(100).meta({ description: "The key's id, not its secret." }),
+      key: z
+        .string()
+        .regex(/^\w{1,100}$/)
+        .meta({ description: "The key's id, not its secret." }),
     }),
     responses: { 204: { description: 'Revoked everywhere.' } },
     errors: ['invalid_api_key', 'conflicting_credentials', 'insufficient_scope', 'key_not_found'],

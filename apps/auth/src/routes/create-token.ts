@@ -1,4 +1,5 @@
 import type { ProjectConfig } from '@gatehouse/credentials';
+import { isMissingRow } from '@gatehouse/database';
 import { ApiError, route, validate } from '@gatehouse/http';
 import type { Request } from 'express';
 import { z } from 'zod';
@@ -91,11 +92,16 @@ async function signInWithPassword(
     throw new ApiError('email_not_confirmed');
   }
   const session = newSession(project, deps.now());
-  const { sessions, ...user } = await deps.db.user.update({
-    where: { id: found.id, bannedAt: null },
-    data: { lastSignInAt: new Date(deps.now()), sessions: { create: session } },
-    include: { sessions: { where: { id: session.id } } },
-  });
+  const { sessions, ...user } = await deps.db.user
+    .update({
+      where: { id: found.id, bannedAt: null },
+      data: { lastSignInAt: new Date(deps.now()), sessions: { create: session } },
+      include: { sessions: { where: { id: session.id } } },
+    })
+    .catch((error: unknown) => {
+      // Banned or deleted while the password was hashed.
+      throw isMissingRow(error) ? new ApiError('invalid_credentials') : error;
+    });
   return createSessionResult(deps, request, project, sessions[0]!, user);
 }
 
