@@ -72,12 +72,16 @@ async function findProject(call: Call): Promise<Project | undefined> {
     : undefined;
 }
 
+/** Where the usual tools serve a page that is being developed. */
+const origins = ['http://localhost:3000', 'http://localhost:5173'];
+const returnsTo = (origin: string) => [`${origin}/`, `${origin}/auth/callback`];
+
 async function makeProject(call: Call): Promise<Project> {
   const project = expectStatus(
     201,
     await call('POST', '/projects', {
       name: projectName,
-      auth: { allowed_origins: ['http://localhost:3000', 'http://localhost:5173'] },
+      auth: { allowed_origins: origins, redirect_urls: origins.flatMap(returnsTo) },
     }),
   );
   return { project_id: text(project, 'id'), publishable_key: text(project, 'publishable_key') };

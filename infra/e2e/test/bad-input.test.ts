@@ -7,7 +7,6 @@ import { openHouse, type OpenHouse } from './open-house.ts';
 let open: OpenHouse;
 let accessToken: string;
 beforeAll(async () => {
-  // Hashes wait instead of being refused: what is thrown here must never meet a 503.
   open = await openHouse();
   const { body } = await open.call('POST', '/api/v1/auth/signup', {
     headers: { apikey: open.house.devJson.publishable_key },
