@@ -45,9 +45,10 @@ const contentSecurityPolicy = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** `/docs`: the reference, drawn from `/openapi.json` by Swagger UI, without any foreign host. */
+/** `/docs`, to where `/` leads: the reference, drawn from `/openapi.json` by Swagger UI, without any foreign host. */
 export function referencePage(): Router {
   const router = Router({ caseSensitive: true });
+  router.get('/', (_req, res) => res.redirect('/docs'));
   router.get('/docs', (_req, res) => {
     res.set('Content-Security-Policy', contentSecurityPolicy).type('html').send(page);
   });

@@ -108,6 +108,11 @@ describe('/openapi.json', () => {
 });
 
 describe('/docs', () => {
+  it('is where the bare address leads', async () => {
+    const { status, headers } = await ask(whole.port, '/');
+    expect([status, headers['location']]).toEqual([302, '/docs']);
+  });
+
   it('loads from this origin alone, and each thing that it names is there', async () => {
     const { headers, body } = await ask(whole.port, '/docs');
     expect(headers['content-type']).toContain('text/html');

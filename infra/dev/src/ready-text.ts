@@ -5,6 +5,7 @@ export function readyText(dev: DevJson): string {
   return `
 ready: ${dev.base_url}
 
+  reference   ${dev.base_url}/docs
   mailbox     ${dev.mailbox_url}
   account     ${dev.account_email}   password ${dev.account_password}
   project     ${dev.project_id}
