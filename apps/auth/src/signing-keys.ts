@@ -19,6 +19,8 @@ const generateRsa = promisify(generateKeyPair);
 
 /** How long a process goes on with the keys that it has read. */
 const maxAgeMs = 60_000;
+/** How old its keys must be before a token with a key that is not among them makes it look again. */
+const reloadAfterMs = 5_000;
 /** A retired key is published for as long as a token that it signed may be valid. */
 const publishedAfterRetirementMs = 25 * 3_600_000;
 
@@ -26,6 +28,7 @@ const publishedAfterRetirementMs = 25 * 3_600_000;
 export type PublicJwk = JWK & { kid: string };
 
 interface KeySet {
+  loadedAt: number;
   jwks: PublicJwk[];
   publicKeys: Map<string, CryptoKey>;
   /** Absent until the project's first token is signed. */
@@ -82,7 +85,7 @@ export function createSigningKeys({ db, envelope, now }: SigningKeyOptions): Sig
         'RS256',
       ),
     };
-    return { jwks, publicKeys: new Map(imported), signer };
+    return { loadedAt: now(), jwks, publicKeys: new Map(imported), signer };
   }
 
   /** Concurrent first uses in this process share one generation; the database decides between processes. */
@@ -126,8 +129,14 @@ export function createSigningKeys({ db, envelope, now }: SigningKeyOptions): Sig
       const { projectId } = decodeJwt(`${rest.protected}.${payload as string}.`);
       // Nothing of the token is proven yet. PostgreSQL refuses a text with NUL as an error.
       const isId = typeof projectId === 'string' && !projectId.includes('\0');
-      const keySet = isId ? await keySetOf(projectId) : undefined;
-      const key = kid === undefined ? undefined : keySet?.publicKeys.get(kid);
+      if (!isId || kid === undefined) throw new errors.JWKSNoMatchingKey();
+      let keySet = await keySetOf(projectId);
+      if (keySet && !keySet.publicKeys.has(kid) && now() - keySet.loadedAt >= reloadAfterMs) {
+        // Another process may have changed the key since.
+        cache.delete(projectId);
+        keySet = await keySetOf(projectId);
+      }
+      const key = keySet?.publicKeys.get(kid);
       if (!key) throw new errors.JWKSNoMatchingKey();
       return key;
     },

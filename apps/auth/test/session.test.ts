@@ -321,6 +321,27 @@ describe('an access token', () => {
   });
 });
 
+describe('a signing key that another process has replaced', () => {
+  it('is known here within seconds, and the old one still verifies what it signed', async () => {
+    const before = await newSession();
+    await auth.admin.signingKey.updateMany({
+      where: { projectId: project.id },
+      data: { retiredAt: new Date(auth.clock.ms) },
+    });
+    const signer = await auth.signingKeysOfOtherProcess().signerOf(project.id);
+    const subject = { projectId: project.id, userId: before.user.id, email: before.user.email };
+    const token = await signAccessToken(
+      { ...subject, sessionId: before.session.id },
+      signer,
+      auth.clock.ms / 1000,
+      3600,
+    );
+    auth.clock.ms += 5_000;
+    expect((await client.user(token)).status).toBe(200);
+    expect((await client.user(before.access_token)).status).toBe(200);
+  });
+});
+
 describe('the purge', () => {
   it('deletes sessions that ended more than a week ago, and no others', async () => {
     const ended = await newSession();
