@@ -14,6 +14,16 @@ export interface Caller {
   expiresAt: Date | null;
 }
 
+/** The codes of {@link callerOf}. */
+export const callerErrors = [
+  'invalid_api_key',
+  'conflicting_credentials',
+  'insufficient_scope',
+  'access_token_invalid',
+  'access_token_expired',
+  'session_not_found',
+] as const;
+
 /**
  * The caller by an API key with the scope `account`, or by a console access token. The first call
  * of a new console user makes the account.

@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { deriveRing, type KeyRing } from '@gatehouse/secrets';
+import { formatUuid } from './uuid.ts';
 
 /**
  * A user id (UUID version 4 in form) that is always the same for an address and says nothing
@@ -12,7 +13,6 @@ export function createDecoyUserId(keyRing: KeyRing) {
     const bytes = createHmac('sha256', secret).update(`${projectId}\n${email}`).digest();
     bytes[6] = (bytes[6]! & 0x0f) | 0x40;
     bytes[8] = (bytes[8]! & 0x3f) | 0x80;
-    const hex = bytes.toString('hex', 0, 16);
-    return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+    return formatUuid(bytes.subarray(0, 16));
   };
 }

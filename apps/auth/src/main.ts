@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { openStores } from '@gatehouse/credentials';
 import { runService } from '@gatehouse/http';
 import { createEnvelope } from '@gatehouse/secrets';
@@ -5,7 +6,7 @@ import { createAccessTokenVerifier } from '@gatehouse/tokens';
 import { createApp } from './app.ts';
 import { environment } from './config.ts';
 import { createDecoyUserId } from './decoy-user-id.ts';
-import { createPasswords } from './password.ts';
+import { createPasswords, hashConcurrency } from './password.ts';
 import { createRefreshTokens } from './refresh-token.ts';
 import { checkSigningKeys, createSigningKeys } from './signing-keys.ts';
 
@@ -20,7 +21,9 @@ await runService('auth', environment, process.env, async (context) => {
     ...context,
     ...stores,
     passwords: createPasswords({
-      concurrency: config.PASSWORD_HASH_CONCURRENCY,
+      concurrency:
+        config.PASSWORD_HASH_CONCURRENCY ??
+        hashConcurrency(availableParallelism(), config.UV_THREADPOOL_SIZE),
       maxQueued: config.PASSWORD_HASH_QUEUE,
     }),
     signingKeys,

@@ -17,7 +17,7 @@ export const hashConcurrency = (cores: number, poolThreads: number): number =>
   Math.max(1, Math.min(cores, poolThreads) - 1);
 
 export interface PasswordOptions {
-  /** Hashes at the same time. Each takes one core, for 5 to 30 ms, and 19 MiB. */
+  /** Hashes at the same time. Each takes one core, for 5 to 35 ms, and 19 MiB. */
   concurrency: number;
   /** Hashes that may wait. One more is refused. */
   maxQueued: number;

@@ -1,5 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { deriveRing, type KeyRing, type RingKey } from '@gatehouse/secrets';
+import { formatUuid } from './uuid.ts';
 
 const prefix = 'gh_rt_';
 const version = 1;
@@ -44,9 +45,8 @@ export function createRefreshTokens(keyRing: KeyRing): RefreshTokens {
       const given = bytes.subarray(-macBytes);
       const isOurs = ring.some((key) => timingSafeEqual(mac(content, key), given));
       if (!isOurs || content.readUInt8(0) !== version) return undefined;
-      const hex = content.toString('hex', 1, 17);
       return {
-        sessionId: hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5'),
+        sessionId: formatUuid(content.subarray(1, 17)),
         counter: content.readUInt32BE(17),
       };
     },

@@ -5,12 +5,12 @@ import { authorize } from './authorize.ts';
 import type { Deps } from './deps.ts';
 import type { Dialect } from './dialects.ts';
 import { upstreamHeaders } from './headers.ts';
-import { checkModelRequest, maxBodyBytes } from './model-request.ts';
+import { checkModelRequest, maxBodyBytes, modelRequest } from './model-request.ts';
 import { Relay } from './relay.ts';
 import type { Upstream } from './upstream.ts';
 
 /** The codes that {@link passThrough} answers beside those of any route with a body. */
-export const passThroughErrors = [
+const passThroughErrors = [
   'conflicting_credentials',
   'invalid_api_key',
   'insufficient_scope',
@@ -22,10 +22,26 @@ export const passThroughErrors = [
 ] as const;
 
 /** How a vendor's own error is documented. */
-export const vendorError = {
+const vendorError = {
   description: 'The vendor’s own error, with its status and in its form.',
   body: z.looseObject({ error: z.unknown() }),
 };
+
+/** What every route of {@link passThrough} says about itself. */
+export const passThroughOperation = {
+  method: 'post',
+  credentials: ['apiKey'],
+  body: modelRequest,
+  responses: {
+    200: {
+      description: 'The vendor’s answer, as it came.',
+      body: z.looseObject({}),
+      hasEventStream: true,
+    },
+  },
+  passedThrough: vendorError,
+  errors: passThroughErrors,
+} as const;
 
 /**
  * A model request to a vendor of the caller's own dialect. Bodies pass in both directions as they

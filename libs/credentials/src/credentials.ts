@@ -32,7 +32,6 @@ export interface CredentialsOptions {
 export interface Credentials {
   /** The live project of a publishable key. */
   findProject(publishableKey: string | undefined): Promise<ProjectConfig | undefined>;
-  findProjectById(id: string): Promise<ProjectConfig | undefined>;
   /** What an account API key grants; undefined when it is unknown, revoked or expired. */
   findApiKey(key: string): Promise<ApiKeyGrant | undefined>;
   /** Whether any project lets pages of this origin call. */
@@ -81,22 +80,16 @@ export async function createCredentials(options: CredentialsOptions): Promise<Cr
     return entry.value;
   }
 
-  const findProjectWhere = async (where: { publishableKey: string } | { id: string }) => {
-    const value = await db.project.findUnique({
-      where: { ...where, deletedAt: null },
-      omit: { accountId: true, deletedAt: true },
-    });
-    return value ? { subject: value.id, value } : undefined;
-  };
-
   return {
     async findProject(publishableKey) {
       if (!publishableKey || kindOfKey(publishableKey) !== 'pub') return undefined;
-      const found = await remember(publishableKey, () => findProjectWhere({ publishableKey }));
-      return found as ProjectConfig | undefined;
-    },
-    async findProjectById(id) {
-      const found = await remember(`project:${id}`, () => findProjectWhere({ id }));
+      const found = await remember(publishableKey, async () => {
+        const value = await db.project.findUnique({
+          where: { publishableKey, deletedAt: null },
+          omit: { accountId: true, deletedAt: true },
+        });
+        return value ? { subject: value.id, value } : undefined;
+      });
       return found as ProjectConfig | undefined;
     },
     async findApiKey(key) {

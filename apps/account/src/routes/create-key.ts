@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { createKey as newKey, hashKey } from '@gatehouse/credentials';
 import { ApiError, route } from '@gatehouse/http';
 import { z } from 'zod';
-import { callerOf } from '../caller.ts';
+import { callerErrors, callerOf } from '../caller.ts';
 import type { Deps } from '../deps.ts';
 import { keyBody, renderKey } from '../key.ts';
 import { keyModes, scopes } from '../scopes.ts';
@@ -35,7 +35,7 @@ export const createKey = (deps: Deps) =>
         body: keyBody.extend({ key: z.string() }).meta({ id: 'NewApiKey' }),
       },
     },
-    errors: ['invalid_api_key', 'conflicting_credentials', 'insufficient_scope'],
+    errors: callerErrors,
     handle: async ({ request, body }) => {
       const caller = await callerOf(deps, request);
       const { mode = caller.modes[0]!, scopes: asked = caller.scopes } = body;

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { createKey } from '@gatehouse/credentials';
 import { route } from '@gatehouse/http';
 import { z } from 'zod';
-import { callerOf } from '../caller.ts';
+import { callerErrors, callerOf } from '../caller.ts';
 import type { Deps } from '../deps.ts';
 import { authSettingsField, columnsOf, projectBody, renderProject } from '../project.ts';
 
@@ -18,7 +18,7 @@ export const createProject = (deps: Deps) =>
       auth: authSettingsField.prefault({}),
     }),
     responses: { 201: { description: 'The project.', body: projectBody } },
-    errors: ['invalid_api_key', 'conflicting_credentials', 'insufficient_scope'],
+    errors: callerErrors,
     handle: async ({ request, body }) => {
       const { accountId } = await callerOf(deps, request);
       const project = await deps.db.project.create({

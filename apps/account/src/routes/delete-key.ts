@@ -1,6 +1,6 @@
 import { ApiError, route } from '@gatehouse/http';
 import { z } from 'zod';
-import { callerOf } from '../caller.ts';
+import { callerErrors, callerOf } from '../caller.ts';
 import type { Deps } from '../deps.ts';
 
 export const deleteKey = (deps: Deps) =>
@@ -17,7 +17,7 @@ export const deleteKey = (deps: Deps) =>
         .meta({ description: "The key's id, not its secret." }),
     }),
     responses: { 204: { description: 'Revoked everywhere.' } },
-    errors: ['invalid_api_key', 'conflicting_credentials', 'insufficient_scope', 'key_not_found'],
+    errors: [...callerErrors, 'key_not_found'],
     handle: async ({ request, params }) => {
       if (params.key.startsWith('gh_')) {
         throw new ApiError('secret_in_url', { message: 'Name the key by its id (key_…).' });

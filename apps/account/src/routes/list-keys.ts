@@ -1,5 +1,5 @@
 import { route } from '@gatehouse/http';
-import { callerOf } from '../caller.ts';
+import { callerErrors, callerOf } from '../caller.ts';
 import type { Deps } from '../deps.ts';
 import { keyBody, renderKey } from '../key.ts';
 import { pageOf, pageQuery, pageWindow, toPage } from '../pagination.ts';
@@ -13,7 +13,7 @@ export const listKeys = (deps: Deps) =>
     credentials: ['apiKey', 'consoleAccessToken'],
     query: pageQuery,
     responses: { 200: { description: 'A page of keys.', body: pageOf(keyBody) } },
-    errors: ['invalid_api_key', 'conflicting_credentials', 'insufficient_scope'],
+    errors: callerErrors,
     handle: async ({ request, query }) => {
       const { accountId } = await callerOf(deps, request);
       const { where, ...window } = pageWindow(query);

@@ -45,9 +45,9 @@ export const createToken = (deps: Deps) =>
     }),
     body: z.record(z.string(), z.unknown()).meta({
       override: {
-        oneOf: [passwordGrant, refreshTokenGrant].map((grant) => ({
-          ...(z.toJSONSchema(grant, { io: 'input' }) as Record<string, unknown>),
-        })),
+        oneOf: [passwordGrant, refreshTokenGrant].map(
+          (grant) => z.toJSONSchema(grant, { io: 'input' }) as Record<string, unknown>,
+        ),
       },
     }),
     responses: { 200: { description: 'The session result.', body: sessionResultBody } },

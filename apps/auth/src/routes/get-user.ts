@@ -1,6 +1,6 @@
 import { ApiError, route } from '@gatehouse/http';
 import type { Deps } from '../deps.ts';
-import { subjectOf } from '../subject.ts';
+import { subjectErrors, subjectOf } from '../subject.ts';
 import { renderUser, userBody } from '../user.ts';
 
 export const getUser = (deps: Deps) =>
@@ -11,13 +11,7 @@ export const getUser = (deps: Deps) =>
     summary: 'The user of the access token, if the session still stands.',
     credentials: ['userAccessToken'],
     responses: { 200: { description: 'The current user.', body: userBody } },
-    errors: [
-      'access_token_required',
-      'access_token_invalid',
-      'access_token_expired',
-      'invalid_publishable_key',
-      'session_not_found',
-    ],
+    errors: subjectErrors,
     handle: async ({ request }) => {
       const subject = await subjectOf(deps, request);
       const now = new Date(deps.now());

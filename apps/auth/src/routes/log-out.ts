@@ -1,7 +1,7 @@
 import { ApiError, route } from '@gatehouse/http';
 import { z } from 'zod';
 import type { Deps } from '../deps.ts';
-import { subjectOf } from '../subject.ts';
+import { subjectErrors, subjectOf } from '../subject.ts';
 
 export const logOut = (deps: Deps) =>
   route({
@@ -16,13 +16,7 @@ export const logOut = (deps: Deps) =>
       }),
     }),
     responses: { 204: { description: 'Ended.' } },
-    errors: [
-      'access_token_required',
-      'access_token_invalid',
-      'access_token_expired',
-      'invalid_publishable_key',
-      'session_not_found',
-    ],
+    errors: subjectErrors,
     handle: async ({ request, query }) => {
       const { userId, sessionId } = await subjectOf(deps, request);
       const standing = { revokedAt: null, expiresAt: { gt: new Date(deps.now()) } };
